@@ -19,7 +19,12 @@ const APART = [
 ]
 const PROGRAM = join(ROOT, 'dist/program')
 // A thread costs less to start when it loads one file, and that without the loader of modules.
-const THREADS = ['store/write/writer-worker', 'store/read/reader-worker', 'tree/index-worker']
+const THREADS = [
+  'store/write/writer-worker',
+  'store/postgres/postgres-writer-worker',
+  'store/read/reader-worker',
+  'tree/index-worker',
+]
 const isApart = (id) => APART.some((name) => id === name || id.startsWith(`${name}/`))
 
 const { output } = await build({

@@ -1,3 +1,4 @@
+import type { SharedTreesNote } from './shared-trees/shared-folder.js'
 import type { StoredEvent } from './store.js'
 
 /** The stream of operators, agents, contracts and pauses. Every node appends to it. */
@@ -18,6 +19,8 @@ export interface NodeRow {
   readonly isAlive: boolean
   /** It was stopped in order, a moment ago: calls for its tasks wait for its next start. */
   readonly isReturning: boolean
+  /** Where it keeps what it knows about trees that it shares; null: in its state directory. `forged`: no node wrote it. */
+  readonly sharedTrees: SharedTreesNote | 'forged' | null
 }
 
 /** A living node that listens. */
@@ -58,6 +61,12 @@ export interface Cluster {
    */
   adopt(nodeId: string): Promise<number | 'alive' | 'unknown'>
   announce(note: NodeNote): Promise<void>
+  /** Notes the folder of this node's shared trees for those who adopt it; null: it has none. */
+  declareSharedTrees(note: SharedTreesNote | null): Promise<void>
+  /** Rejects with StoreUnavailable unless the database says that this start of the node holds its lease. */
+  confirmLease(): Promise<void>
+  /** The node whose tasks work in a tree that is shared: this one, if it was nobody's. */
+  takeTree(folderId: string, tree: string): Promise<string>
   /** Other nodes send nothing more to this one; they hold calls for its tasks for `returnMs` or until its next start. */
   leave(returnMs: number): Promise<void>
   listNodes(): Promise<readonly NodeRow[]>

@@ -7,31 +7,54 @@ const OTHERS = 0o077
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
 
+/** How a private folder is called in messages. */
+interface FolderName {
+  readonly name: string
+  /** The option that names the folder. */
+  readonly option: string
+  /** What its owner could read or replace. */
+  readonly holds: string
+}
+
+const STATE_DIRECTORY: FolderName = {
+  name: 'state directory',
+  option: '--state-dir',
+  holds: 'the keys of the ledger',
+}
+
 /**
  * Creates the directory, or takes over the existing one, for this account alone. A directory or key file of another
  * account and a link in its place are refused, because their owner could read or replace the keys. Permissions of
  * others are removed. Returns the changes as sentences.
  */
 export function takeStateDirectory(dir: string): readonly string[] {
-  makeFolder(dir)
-  const stats = lstatSync(dir)
-  if (stats.isSymbolicLink()) {
-    if (!existsSync(dir)) throw refusePlace(`The state directory ${dir} is a link that leads nowhere.`)
-    throw refusePlace(`The state directory ${dir} is a link. Name the folder itself: --state-dir ${realpathSync(dir)}`)
-  }
-  if (!stats.isDirectory()) throw refusePlace(`The state directory ${dir} is not a folder.`)
-  refuseForeign(dir, dir, stats)
-  return [...restrictMode(dir, stats, FOLDER_MODE), ...listKeyFiles(dir).flatMap((file) => takeKeyFile(dir, file))]
+  const changed = takePrivateFolder(dir, STATE_DIRECTORY)
+  return [...changed, ...listKeyFiles(dir).flatMap((file) => takeKeyFile(dir, file))]
 }
 
-function makeFolder(dir: string): void {
+/** Creates a folder, or takes over the existing one, for this account alone. Returns the changes as sentences. */
+export function takePrivateFolder(dir: string, about: FolderName): readonly string[] {
+  makeFolder(dir, about)
+  const stats = lstatSync(dir)
+  if (stats.isSymbolicLink()) {
+    if (!existsSync(dir)) throw refusePlace(`The ${about.name} ${dir} is a link that leads nowhere.`)
+    throw refusePlace(
+      `The ${about.name} ${dir} is a link. Name the folder itself: ${about.option} ${realpathSync(dir)}`,
+    )
+  }
+  if (!stats.isDirectory()) throw refusePlace(`The ${about.name} ${dir} is not a folder.`)
+  refuseForeign({ dir, path: dir, about }, stats)
+  return restrictMode(dir, stats, FOLDER_MODE)
+}
+
+function makeFolder(dir: string, { name }: FolderName): void {
   if (lstatSync(dir, { throwIfNoEntry: false }) !== undefined) return
   try {
     mkdirSync(dir, { recursive: true, mode: FOLDER_MODE })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT' && code !== 'EEXIST' && code !== 'ELOOP') throw error
-    throw refusePlace(`The state directory ${dir} cannot be made: a link or a file is in the way (${code}).`)
+    throw refusePlace(`The ${name} ${dir} cannot be made: a link or a file is in the way (${code}).`)
   }
 }
 
@@ -46,16 +69,19 @@ function takeKeyFile(dir: string, file: string): readonly string[] {
   if (stats === undefined) return []
   if (!stats.isFile())
     throw refusePlace(`${file} is not a plain file. Look at what it is, and remove it or choose another --state-dir.`)
-  refuseForeign(dir, file, stats)
+  refuseForeign({ dir, path: file, about: STATE_DIRECTORY }, stats)
   return restrictMode(file, stats, FILE_MODE)
 }
 
-function refuseForeign(dir: string, path: string, { uid }: Stats): void {
+function refuseForeign(
+  { dir, path, about }: { readonly dir: string; readonly path: string; readonly about: FolderName },
+  { uid }: Stats,
+): void {
   const own = process.geteuid?.() ?? uid
   if (uid === own) return
   throw refusePlace(
-    `${path} belongs to another account (uid ${uid}), which could read or replace the keys of the ledger. ` +
-      `Choose another --state-dir, or, if you trust what is in it: chown -R ${own} ${dir}`,
+    `${path} belongs to another account (uid ${uid}), which could read or replace ${about.holds}. ` +
+      `Choose another ${about.option}, or, if you trust what is in it: chown -R ${own} ${dir}`,
   )
 }
 

@@ -54,6 +54,8 @@ export type ToWriter = { readonly type: 'appends'; readonly json: string } | { r
 export type FromWriter =
   | { readonly type: 'ready' }
   | { readonly type: 'refused'; readonly code: StoreRefused['code']; readonly message: string }
+  /** Events may be visible in the database before their results are sent. */
+  | { readonly type: 'committing' }
   | { readonly type: 'results'; readonly json: string; readonly lastSeq: number; readonly batches: number }
   | { readonly type: 'stopped' }
 

@@ -127,10 +127,11 @@ describe.skipIf(bin === null)('a store that must not be used (skipped where Post
     await setVersion(99)
     await expectRefused({ store: url, stateDir, code: 1, says: /schema version 99.*newer/, looked: url })
     await setVersion(2)
-    await postgres.run(url, 'ALTER TABLE node DROP COLUMN returns_until')
+    await postgres.run(url, 'ALTER TABLE node DROP COLUMN returns_until, DROP COLUMN shared_trees')
+    await postgres.run(url, 'DROP TABLE shared_tree')
     await (await openPostgresStore({ dir: stateDir, url })).close()
     const [row] = await postgres.run(url, "SELECT value FROM meta WHERE name = 'schema_version'")
-    expect(Number(row?.value)).toBe(3)
+    expect(Number(row?.value)).toBe(4)
   })
 
   it('[REQ-POSTGRES-6] the database of another ledger, and a server with other keys', async () => {

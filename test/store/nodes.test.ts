@@ -190,22 +190,6 @@ describe.skipIf(bin === null)('several nodes on PostgreSQL (skipped where it is 
     expect((await store.verify()).problems).toEqual([])
   })
 
-  test('a batch of which one statement cannot be sent is not committed', async () => {
-    const { a: store } = await openTwo()
-    const questions = {
-      toJSON: () => 0,
-      toString: () => {
-        throw new RangeError('too long to send')
-      },
-    }
-    const task = { ...newTask('d'), questions: questions as unknown as number }
-    const append = { stream: 'task:d', expectedVersion: 0, events: [newEvent()] }
-    await expect(store.append({ ...append, task })).rejects.toThrow(/too long to send/)
-    expect([await store.lastSeq(), await store.task('d')]).toEqual([0, null])
-    expect(events(await store.append({ ...append, task: newTask('d') }))).toMatchObject([{ seq: 1 }])
-    expect((await store.verify()).problems).toEqual([])
-  })
-
   test('[REQ-NODES-4] a node with another signing secret is refused, and accepted while both are known', async () => {
     const { a, b } = await openTwo()
     await a.cluster.agreeOnSecrets(['old'])

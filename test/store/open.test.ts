@@ -81,7 +81,8 @@ test('REQ-LEDGER-20 a database of a newer program is refused and not changed', a
 
 test('REQ-LEDGER-19 the key of another ledger is refused', async () => {
   const dir = await ledgerOnDisk()
-  const other = await ledgerOnDisk()
+  const other = temporaryDirectory()
+  await (await openSqliteStore({ dir: other })).close()
   writeFileSync(join(dir, 'ledger.key'), readFileSync(join(other, 'ledger.key')))
   await expect(openSqliteStore({ dir })).rejects.toEqual(refusedAs('tampered'))
 })

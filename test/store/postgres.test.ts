@@ -186,6 +186,7 @@ describe.skipIf(bin === null)('in PostgreSQL (skipped where it is not installed)
     const { url, dir, store } = await openFilled()
     await store.close()
     await server.run(url, 'DROP TABLE node')
+    await server.run(url, 'DROP TABLE shared_tree')
     await server.run(url, 'ALTER TABLE stream DROP COLUMN home')
     await server.run(url, "UPDATE meta SET value = '1' WHERE name = 'schema_version'")
     const again = await openPostgresStore({ url, dir })
@@ -233,6 +234,8 @@ describe.skipIf(bin === null)('in PostgreSQL (skipped where it is not installed)
     }
     isOver = true
     await Promise.all(writers)
+    // Connections that the last crash has ended are noticed by the first read.
+    await expect.poll(() => store.lastSeq().catch(() => 0)).toBeGreaterThanOrEqual(acknowledged.length)
     for (const [stream, version, hash] of acknowledged)
       expect((await store.readStream(stream, version - 1, 1))[0]?.hash).toBe(hash)
     expect((await store.verify()).problems).toEqual([])

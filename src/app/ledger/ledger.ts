@@ -11,6 +11,7 @@ import type { Decision, Refusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type Cluster, SYSTEM_STREAM } from '../../store/cluster.js'
 import type { Cleaner } from '../../store/redaction/clean-data.js'
+import { NO_FENCE, type TreeFence } from '../../store/shared-trees/tree-fence.js'
 import {
   type Append,
   type Blob,
@@ -63,6 +64,7 @@ export class Ledger {
     readonly store: Store,
     private readonly clean: Cleaner['clean'],
     private readonly redact: Cleaner['redact'],
+    private readonly fence: TreeFence = NO_FENCE,
   ) {
     this.#entries = new Entries(store)
     this.#registry = new RegistryBook(
@@ -129,9 +131,12 @@ export class Ledger {
     return this.#entries.settle(taskId)
   }
 
-  /** Holds the task's lock while the work runs, because its result belongs to the state that it found. */
+  /**
+   * Holds the task's lock while the work runs, because its result belongs to the state that it found. The work may
+   * change the task's tree: no other node can adopt it meanwhile.
+   */
   hold<T>(taskId: string, work: () => Promise<T>): Promise<T> {
-    return this.#holds.run(taskId, work)
+    return this.#holds.run(taskId, () => this.fence.run(work))
   }
 
   /** Decides the command on the task and makes the result durable. Null when the task does not exist. */

@@ -11,7 +11,7 @@ const COMMITS_STAY =
 /** All stashes, newest first. */
 export async function listStashes(app: App): Promise<JsonObject> {
   const stashes: JsonObject[] = []
-  for (const stash of new StashShelf(app.stateDir).list())
+  for (const stash of new StashShelf(app.keptDir).list())
     stashes.push(toStashView(stash, await app.ledger.read(stash.taskId)))
   return { stashes }
 }

@@ -163,7 +163,7 @@ export async function dropStash(app: App, request: StashRequest): Promise<Result
 
 /** The stash with its task. An interrupted operation is finished first. */
 async function openStash(app: App, request: StashRequest): Promise<Result<PopWork>> {
-  const shelf = new StashShelf(app.stateDir)
+  const shelf = new StashShelf(app.keptDir)
   const first = shelf.get(request.id)
   if (first === null) return refuse('not_found', `There is no stash ${JSON.stringify(request.id)}.`)
   const state = await app.ledger.peek(first.taskId)

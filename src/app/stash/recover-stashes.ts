@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { assertUnreachable } from '../../core/unreachable.js'
 import type { App } from '../app.js'
+import { formatStream } from '../ledger/entries.js'
 import { bringTo, findStrayPaths } from './stash-steps.js'
 import { type Stash, StashShelf } from './stash-store.js'
 
@@ -8,10 +9,13 @@ const NAMED_MAX = 20
 
 /** Finishes or undoes what a killed server had begun. Called before the server accepts requests. */
 export async function recoverStashes(app: App, onFault: (error: unknown) => void): Promise<void> {
-  const shelf = new StashShelf(app.stateDir)
-  shelf.sweep()
+  const shelf = new StashShelf(app.keptDir)
+  // What is unfinished in a shared folder may be another node's, which is writing it.
+  if (app.sharedTrees === null) shelf.sweep()
   // A stash that cannot be finished stays as it is, with its task parked, until an operator looks at it.
-  for (const stash of shelf.list()) if (stash.stage !== 'saved') await finishStash(app, shelf, stash).catch(onFault)
+  for (const stash of shelf.list())
+    if (stash.stage !== 'saved' && !(await app.ledger.isElsewhere(formatStream(stash.taskId))))
+      await finishStash(app, shelf, stash).catch(onFault)
 }
 
 /**

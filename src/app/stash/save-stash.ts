@@ -61,7 +61,7 @@ export async function saveStash(app: App, request: SaveRequest): Promise<Result<
     return refuse('conflict', `The work tree as it was when work on ${taskId} began was not recorded.`, {
       remedy: 'Put the work aside by hand, with git for example. With `reconcile: off` trees are not recorded.',
     })
-  const shelf = new StashShelf(app.stateDir)
+  const shelf = new StashShelf(app.keptDir)
   if (shelf.list().length >= STASHES_MAX)
     return refuse('conflict', `There are ${STASHES_MAX} stashes already; pop or drop one first.`)
   app.checking.begin(taskId, 'tree')

@@ -1,4 +1,5 @@
 import type { Contract } from '../../core/contract/contract.js'
+import { type CommitAuthor, UNNAMED_AUTHOR } from '../../core/contract/git-rules.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Committing } from '../../tools/commands/git-commit.js'
 import type { RepositoryHooks } from '../../tools/commands/run-hooks.js'
@@ -6,19 +7,19 @@ import type { App } from '../app.js'
 import { findHooks } from './git-hooks.js'
 import type { GitSettings } from './git-settings.js'
 
-const NOBODY = { name: 'agent', email: 'agent@localhost' }
-
 /** How commits of the task are made: by whom, and with which hooks. */
 export async function readCommitting(
   app: Pick<App, 'gitSettings'>,
   { contract, state }: { readonly contract: Contract; readonly state: TaskState },
 ): Promise<Committing> {
   const { settings, hooks } = await readCommitSettings(app, state)
-  const author = contract.git?.author ?? {
-    name: settings.get('user.name') || NOBODY.name,
-    email: settings.get('user.email') || NOBODY.email,
+  const author = contract.git?.author ?? readAuthor(settings)
+  return {
+    author,
+    agentId: state.held?.agentId ?? UNNAMED_AUTHOR.name,
+    hooks,
+    runsHooks: contract.git?.hooks === 'run',
   }
-  return { author, agentId: state.held?.agentId ?? NOBODY.name, hooks, runsHooks: contract.git?.hooks === 'run' }
 }
 
 /** The settings and hooks that count for a task: those of the repository that its work tree was made from. */
@@ -29,4 +30,12 @@ export async function readCommitSettings(
   const repository = worktree?.repository ?? workspace
   const settings = await app.gitSettings(repository)
   return { settings, hooks: findHooks(workspace, repository, settings) }
+}
+
+/** Whom git names as the author of commits. */
+export function readAuthor(settings: GitSettings): CommitAuthor {
+  return {
+    name: settings.get('user.name') || UNNAMED_AUTHOR.name,
+    email: settings.get('user.email') || UNNAMED_AUTHOR.email,
+  }
 }

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readFileIfPresent } from '../../base/atomic-file.js'
 import { sha256Hex } from '../../base/sha256.js'
 
 /** Larger files are not stored. */
@@ -19,7 +20,7 @@ export class KeptContents {
   keep(content: Buffer): void {
     if (content.length >= KEPT_BYTES_MAX) return
     const file = join(this.dir, sha256Hex(content))
-    if (existsSync(file) && statSync(file).size === content.length) return
+    if (statSync(file, { throwIfNoEntry: false })?.size === content.length) return
     mkdirSync(this.dir, { recursive: true, mode: 0o700 })
     writeFileSync(file, content, { mode: 0o600 })
     this.#bytes = (this.#bytes ?? this.#measured()) + content.length
@@ -29,9 +30,8 @@ export class KeptContents {
   /** Null when it was never stored, was removed, or is damaged. */
   get(sha256: string): Buffer | null {
     const file = join(this.dir, sha256)
-    if (!existsSync(file)) return null
-    const content = readFileSync(file)
-    return sha256Hex(content) === sha256 ? content : null
+    const content = readFileIfPresent(file)
+    return content !== null && sha256Hex(content) === sha256 ? content : null
   }
 
   #measured(): number {
@@ -50,10 +50,11 @@ export class KeptContents {
   }
 
   #files(): { readonly file: string; readonly bytes: number; readonly at: number }[] {
-    return readdirSync(this.dir).map((name) => {
+    return readdirSync(this.dir).flatMap((name) => {
       const file = join(this.dir, name)
-      const { size, mtimeMs } = statSync(file)
-      return { file, bytes: size, at: mtimeMs }
+      // Another node may remove one at the same time.
+      const found = statSync(file, { throwIfNoEntry: false })
+      return found === undefined ? [] : [{ file, bytes: found.size, at: found.mtimeMs }]
     })
   }
 }

@@ -36,21 +36,15 @@ export async function acceptTree(app: Resources, request: TreeRequest): Promise<
   const found = await findChangedPaths(app, request, 'with dependencies')
   if (!found.ok) return found
   const { state, differences, index } = found.value
-  const recorded = await record(app, state, { type: 'tree_accepted', differences, request })
-  if (recorded.ok) {
+  const paths = differences.map((difference) => difference.path)
+  return app.fence.run(async () => {
+    const recorded = await record(app, state, { type: 'tree_accepted', differences, request })
+    if (!recorded.ok) return recorded
     await keepPrevious(app, state.workspace, [...AGENT_CLI_FILES.keys()])
-    app.trees.accept(
-      state.workspace,
-      index,
-      differences.map((difference) => difference.path),
-    )
-    await app.views.acceptDependencies(
-      state.id,
-      state.workspace,
-      differences.map((difference) => difference.path),
-    )
-  }
-  return recorded
+    app.trees.accept(state.workspace, index, paths)
+    await app.views.acceptDependencies(state.id, state.workspace, paths)
+    return recorded
+  })
 }
 
 /** Reverts changes made without an allowed call. All of them or none. */

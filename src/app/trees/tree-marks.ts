@@ -59,7 +59,11 @@ export class TreeMarks {
     const names = readdirSync(this.dir).filter((name) => name.endsWith(MARK))
     if (names.length <= this.marksMax) return
     this.#ready.clear()
-    const aged = names.map((name) => ({ file: join(this.dir, name), at: statSync(join(this.dir, name)).ctimeMs }))
+    // Another node may remove one at the same time.
+    const aged = names.map((name) => {
+      const file = join(this.dir, name)
+      return { file, at: statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0 }
+    })
     for (const { file } of aged.sort((a, b) => a.at - b.at).slice(0, names.length - this.marksMax)) remove(file)
   }
 }

@@ -2,6 +2,7 @@ import { appendFileSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, 
 import { join } from 'node:path'
 import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { RUNNER_NAME } from '../../checks/test-files/runner-imports.js'
+import { NO_FENCE, type TreeFence } from '../../store/shared-trees/tree-fence.js'
 import type { Change } from '../../tree/change.js'
 import type { Fingerprint } from '../../tree/fingerprint.js'
 import type { IgnoreText } from '../../tree/ignore-rules.js'
@@ -62,6 +63,7 @@ export class Trees {
     private readonly dir: string,
     private readonly now: () => number = Date.now,
     readonly excludesOf: (tree: string) => Promise<string> = async () => '',
+    private readonly fence: TreeFence = NO_FENCE,
   ) {
     this.contents = new KeptContents(join(dir, 'objects'))
     this.#marks = new TreeMarks(dir)
@@ -69,7 +71,8 @@ export class Trees {
 
   /** Starts again: the current tree is the expected one. */
   async begin(tree: string): Promise<void> {
-    this.#keep(tree, (await this.#look(tree, null)).index)
+    const { index } = await this.#look(tree, null)
+    await this.fence.run(async () => this.#keep(tree, index))
   }
 
   isKnown(tree: string): boolean {
@@ -101,6 +104,7 @@ export class Trees {
   mark(tree: string, taskId: string, moment: string, now: TreeIndex | null = null): void {
     const expected = this.#expected(tree)
     if (expected === null) return
+    this.fence.requireHeld()
     const name = formatMark(tree, taskId, moment)
     if (now !== null && listDifferences(expected.index, now).length > 0) {
       this.#marks.write(name, now)
@@ -230,11 +234,13 @@ export class Trees {
     const known = this.#known.get(tree)
     if (known !== undefined) return known
     const loaded = loadIndex(this.#snapshot(tree), this.#journal(tree))
-    this.#known.set(tree, loaded)
+    // Another node may record a tree that this one does not know, and be adopted.
+    if (loaded !== null || this.fence === NO_FENCE) this.#known.set(tree, loaded)
     return loaded
   }
 
   #keep(tree: string, index: TreeIndex): void {
+    this.fence.requireHeld()
     mkdirSync(this.dir, { recursive: true, mode: 0o700 })
     const file = this.#snapshot(tree)
     writeIndex(`${file}.new`, index)
@@ -245,6 +251,7 @@ export class Trees {
 
   #append(tree: string, expected: ExpectedTree, lines: readonly Line[]): void {
     if (lines.length === 0) return
+    this.fence.requireHeld()
     const entries = expected.index.entries as Record<string, string>
     for (const [path, what] of lines) take(entries, path, what ?? undefined)
     if (lines.some(([path]) => path.includes('coverage'))) delete expected.sources

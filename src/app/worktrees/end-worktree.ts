@@ -8,7 +8,7 @@ import { keepBody, type Once } from '../kept-answer.js'
 import { noTask, ok, type Result, refuse, toProblem } from '../result.js'
 import { toTaskView } from '../tasks/views.js'
 import { commitSource, fetchInto, openSource } from './repository-source.js'
-import { getPlace, removePlace } from './worktree-place.js'
+import { findPlace, removePlace } from './worktree-place.js'
 
 interface EndRequest {
   readonly taskId: string
@@ -39,7 +39,7 @@ export async function endWorktree(app: App, request: EndRequest): Promise<Result
 }
 
 async function handOver(app: App, state: TaskState, request: EndRequest): Promise<Result<string>> {
-  const source = openSource(app.stateDir, state)
+  const source = openSource(app, state)
   if (!source.ok) return source
   const { worktree } = source.value
   if (!existsSync(worktree.repository))
@@ -61,6 +61,6 @@ async function applyEnd(
   const by = { actor: request.actor, isHolding: true, remember: keepBody(once, 200, toTaskView) }
   const handled = await applyTo(app, { state, contract }, command, by)
   if (!handled.ok) return handled
-  removePlace(getPlace(app.stateDir, state.id))
+  removePlace(findPlace(app, state.id))
   return ok(toTaskView(handled.value.state))
 }

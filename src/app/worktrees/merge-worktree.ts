@@ -43,7 +43,7 @@ export async function mergeWorktree(app: App, request: MergeRequest): Promise<Re
       const again = now === null ? null : refuseWorktreeEnd(now, 'merge', request.force)
       if (now === null || (again !== null && again.refusal !== null))
         return again?.refusal == null ? refuse('not_found', 'The task is gone.') : toProblem(again.refusal, {}, false)
-      const source = openSource(app.stateDir, now)
+      const source = openSource(app, now)
       return source.ok ? mergeSource(app, source.value, request) : source
     }),
   )
@@ -51,7 +51,7 @@ export async function mergeWorktree(app: App, request: MergeRequest): Promise<Re
 
 async function mergeSource(app: App, source: Source, request: MergeRequest): Promise<Result<JsonObject>> {
   const { state, worktree, place } = source
-  const plans = new MergePlans(app.stateDir)
+  const plans = new MergePlans(app.keptDir)
   const left = plans.findByName(place.name)
   const why = left === null ? null : await finishMerge(app, left)
   if (why !== null) return refuse('conflict', why)

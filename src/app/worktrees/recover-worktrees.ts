@@ -4,30 +4,41 @@ import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { applyTo, findTask } from '../find-task.js'
 import { keepBody, type Once } from '../kept-answer.js'
+import { formatStream } from '../ledger/entries.js'
 import { ok, type Result } from '../result.js'
 import { toTaskView } from '../tasks/views.js'
 import { waitForGit } from './left-git.js'
 import { holdIndex, undoPartialWrites } from './main-tree.js'
 import { type MergePlan, MergePlans } from './merge-plan.js'
 import { askGit, type GitPlace, runGit } from './run-git.js'
-import { getPlace, readOwner, removePlace, sweepPlaces } from './worktree-place.js'
+import { findPlace, getPlace, readOwner, removePlace, sweepPlaces } from './worktree-place.js'
 
 /**
  * Finishes merges that a killed server had begun, and removes trees of no task. Called before the server accepts
  * requests.
  */
 export async function recoverWorktrees(app: App, onFault: (error: unknown) => void): Promise<void> {
-  for (const plan of new MergePlans(app.stateDir).list())
+  for (const plan of new MergePlans(app.keptDir).list()) {
+    if (await app.ledger.isElsewhere(formatStream(plan.taskId))) continue
     try {
       const why = await finishMerge(app, plan)
       if (why !== null) onFault(new Error(why))
     } catch (error) {
       onFault(error)
     }
-  for (const name of sweepPlaces(app.stateDir, onFault)) {
-    const id = readOwner(app.stateDir, name)
-    const place = getPlace(app.stateDir, id)
+  }
+  await removeEndedTrees(app, app.stateDir, onFault)
+  if (app.keptDir !== app.stateDir) await removeEndedTrees(app, app.keptDir, onFault)
+}
+
+async function removeEndedTrees(app: App, dir: string, onFault: (error: unknown) => void): Promise<void> {
+  const isShared = dir !== app.stateDir
+  for (const name of sweepPlaces(dir, isShared ? null : onFault)) {
+    const id = readOwner(dir, name)
+    const place = getPlace(dir, id)
     const state = await app.ledger.read(id)
+    // In a shared folder another node may be making the tree of a task that it has not recorded yet.
+    if (isShared && (state === null || (await app.ledger.isElsewhere(formatStream(id))))) continue
     // Do not remove work of a task that this ledger does not know, unless the task was never recorded.
     const isOver =
       state === null ? existsSync(place.unused) : state.worktree !== null && state.worktree.status !== 'open'
@@ -38,7 +49,7 @@ export async function recoverWorktrees(app: App, onFault: (error: unknown) => vo
 
 /** Finishes an interrupted merge, or drops it if the branch never changed. Returns why it cannot; null: done. */
 export async function finishMerge(app: App, plan: MergePlan): Promise<string | null> {
-  const plans = new MergePlans(app.stateDir)
+  const plans = new MergePlans(app.keptDir)
   const origin: GitPlace = { at: plan.repository, settings: 'operator' }
   await waitForGit(plan.repository)
   const now = await askGit(origin, ['rev-parse', '--verify', '--quiet', `refs/heads/${plan.into}^{commit}`])
@@ -95,7 +106,7 @@ export async function recordEnd(
   const { state } = handled.value
   if (plan.isShown && app.trees.isKnown(plan.repository))
     await app.trees.acceptAsIs(plan.repository, await listChangedPaths(plan))
-  if (state.worktree?.status !== 'open') removePlace(getPlace(app.stateDir, taskId))
+  if (state.worktree?.status !== 'open') removePlace(findPlace(app, taskId))
   return ok(answerOf(state))
 }
 

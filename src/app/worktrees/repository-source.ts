@@ -2,12 +2,13 @@ import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import type { TaskState, Worktree } from '../../core/task/state.js'
+import type { Resources } from '../resources.js'
 import { ok, type Result, refuse } from '../result.js'
 import { dropLock, waitForGit } from './left-git.js'
 import { isThroughLink, readStats } from './link-on-path.js'
 import { exclude } from './make-worktree.js'
 import { askGit, FETCH, type GitPlace, IGNORE_SUBMODULES, listLocalSettings, runGit } from './run-git.js'
-import { getPlace, type TreePlace } from './worktree-place.js'
+import { findPlace, type TreePlace } from './worktree-place.js'
 
 const PATHS_TOLD_MAX = 200
 const NAMED_MAX = 20
@@ -23,10 +24,10 @@ export interface Source {
 }
 
 /** The tree of the task with its original settings, whatever an agent without a sandbox may have done to them. */
-export function openSource(stateDir: string, state: TaskState): Result<Source> {
+export function openSource(app: Pick<Resources, 'stateDir' | 'keptDir'>, state: TaskState): Result<Source> {
   const { worktree } = state
   if (worktree === null) return refuse('conflict', `Task ${state.id} has no work tree of its own.`)
-  const place = getPlace(stateDir, state.id)
+  const place = findPlace(app, state.id)
   const git = join(place.tree, '.git')
   const isMade = readStats(git)?.isDirectory() === true && existsSync(place.config)
   if (!isMade || WRITTEN.some((part) => isThroughLink(git, `${part}/${worktree.branch}/.`)))

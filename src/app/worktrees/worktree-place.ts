@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sha256Hex } from '../../base/sha256.js'
+import type { Resources } from '../resources.js'
 
 const HASH_CHARS = 16
 /** Maximum number of folders found in one scan. */
@@ -38,6 +39,12 @@ export function getPlace(stateDir: string, taskId: string): TreePlace {
   return makePlace(name, join(getWorktreesDir(stateDir), name))
 }
 
+/** The same for a task that may have been made before the trees of this node were shared. */
+export function findPlace(app: Pick<Resources, 'stateDir' | 'keptDir'>, taskId: string): TreePlace {
+  const earlier = getPlace(app.stateDir, taskId)
+  return existsSync(earlier.folder) ? earlier : getPlace(app.keptDir, taskId)
+}
+
 /** The folder in which it is built; renamed when complete. */
 export function makeBegunPlace(stateDir: string, taskId: string): TreePlace {
   const name = formatName(taskId)
@@ -58,15 +65,15 @@ export function removePlace(place: TreePlace): void {
   tryRemove(gone)
 }
 
-/** Lists the folders there, and removes unfinished and deleted ones. */
-export function sweepPlaces(stateDir: string, onFault: (error: unknown) => void): readonly string[] {
+/** Lists the folders there, and removes unfinished and deleted ones; null: they may belong to another node. */
+export function sweepPlaces(stateDir: string, onFault: ((error: unknown) => void) | null): readonly string[] {
   const dir = getWorktreesDir(stateDir)
   if (!existsSync(dir)) return []
   const names = readdirSync(dir).slice(0, FOLDERS_MAX)
   const isLeft = (name: string): boolean => name.endsWith(BEGUN) || name.endsWith(GONE)
-  for (const name of names.filter(isLeft)) {
+  for (const name of onFault === null ? [] : names.filter(isLeft)) {
     const why = tryRemove(join(dir, name))
-    if (why !== null) onFault(why)
+    if (why !== null) onFault?.(why)
   }
   return names.filter((name) => !isLeft(name))
 }

@@ -6,6 +6,8 @@ import { formatTable } from '../terminal/table.js'
 import { show } from '../terminal/terminal.js'
 import type { CheckOptions } from './check-cluster-command.js'
 
+type AdoptOptions = ClientOptions & { readonly reason?: string; readonly withoutTrees?: boolean }
+
 /** Several servers on one PostgreSQL database. */
 export function addNodeCommands(program: CliCommand): void {
   const nodes = program
@@ -21,9 +23,11 @@ export function addNodeCommands(program: CliCommand): void {
     })
   serverCommand(nodes, 'adopt <node>', 'take over the tasks of a node that has gone for good')
     .option('--reason <text>', 'kept in the ledger')
+    .option('--without-trees', 'the folder of its shared trees is lost: they count as they are at the next claim')
     .examples('phaselock nodes adopt node-1f2e3d4c5b6a --reason "its disk is lost"')
-    .asks(async (client, options: ClientOptions & { readonly reason?: string }, node: string) => {
-      const done = await client.adoptNode(node, compact({ reason: options.reason }))
+    .asks(async (client, options: AdoptOptions, node: string) => {
+      const { reason, withoutTrees } = options
+      const done = await client.adoptNode(node, compact({ reason, without_trees: withoutTrees }))
       show(options, done, `${done.adopted_by} now decides on the ${done.streams} streams of ${done.node}.`)
     })
   nodes
@@ -44,11 +48,17 @@ export function addNodeCommands(program: CliCommand): void {
     .action(async (options: CheckOptions) => (await import('./check-cluster-command.js')).checkClusterCommand(options))
 }
 
+const SHARED_TREES = {
+  title: 'SHARED TREES',
+  text: (row: NodeRow) => (row.shared_trees === null ? '-' : `${row.shared_trees.folder} (${row.shared_trees.id})`),
+}
+
 function formatNodes(nodes: readonly NodeRow[]): string {
   return formatTable(nodes, [
     { title: 'NODE', text: (row) => (row.own ? `${row.id} (asked)` : row.id) },
     { title: 'STATE', text: (row) => (row.alive ? 'alive' : 'away') },
     { title: 'ADDRESS', text: (row) => row.url ?? '-', isFlexible: true },
+    ...(nodes.some((row) => row.shared_trees !== null) ? [SHARED_TREES] : []),
     { title: 'LAST SEEN', text: (row) => formatTime(row.seen_at) },
     { title: 'VERSION', text: (row) => row.program_version },
   ])

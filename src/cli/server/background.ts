@@ -164,6 +164,7 @@ function buildArguments(options: ServeOptions): readonly string[] {
     ['--workspace', options.workspace],
     ['--state-dir', options.stateDir],
     ['--advertise', options.advertise],
+    ['--shared-trees', options.sharedTrees],
     ['--drain', options.drain === undefined ? undefined : String(options.drain)],
     ['--confinement', options.confinement],
     ['--min-confinement', options.minConfinement],

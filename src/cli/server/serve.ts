@@ -10,6 +10,7 @@ import { listAllowedHosts } from '../../http/allowed-hosts.js'
 import { buildServer, type Entrance } from '../../http/server.js'
 import { openStore } from '../../store/open-store.js'
 import { computeServerProof, writeProofKey } from '../../store/server-proof.js'
+import { takeSharedFolder } from '../../store/shared-trees/shared-folder.js'
 import type { Store } from '../../store/store.js'
 import { removeServerNote, writeServerNote } from '../client/server-file.js'
 import { type SettledContract, settleContract } from '../contracts/settle-contract.js'
@@ -24,7 +25,7 @@ import { formatReady } from './ready-text.js'
 import { ServerLog } from './server-log.js'
 import { startFailure } from './start-failure.js'
 import { readDrainSeconds, stopInOrder } from './stop-in-order.js'
-import { readAdvertised, readStoreUrl, requireSigningSecret } from './store-url.js'
+import { readAdvertised, readSharedTrees, readStoreUrl, requireSigningSecret } from './store-url.js'
 
 const log = new ServerLog()
 const CLOSE_MS_MAX = 10_000
@@ -39,6 +40,7 @@ export interface ServeOptions {
   readonly stateDir?: string
   readonly store?: string
   readonly advertise?: string
+  readonly sharedTrees?: string
   readonly drain?: number
   readonly confinement?: ProviderName
   readonly minConfinement?: 'required' | 'best_effort'
@@ -59,7 +61,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   const tls = chooseTransport(options)
   readAdvertised(options.advertise)
   const drainSeconds = readDrainSeconds(options.drain)
-  requireSigningSecret(readStoreUrl(options.store))
+  const url = readStoreUrl(options.store)
+  requireSigningSecret(url)
+  readSharedTrees(options.sharedTrees, url)
   await log.open(options.logFormat ?? 'auto')
   const endTelemetry = await startTelemetry(process.env)
   try {
@@ -166,9 +170,12 @@ async function openApp(
 ): Promise<{ readonly app: Orchestrator; readonly settled: SettledContract }> {
   const { minConfinement = null } = options
   const { stateDir, workspace } = places
+  const url = readStoreUrl(options.store)
+  const folder = readSharedTrees(options.sharedTrees, url)
+  const sharedTrees = folder === null ? null : takeSharedFolder(folder, places)
+  for (const line of sharedTrees?.closed ?? []) tell(plainLine(line))
   let opened: Store | null = null
-  const open = async (): Promise<Store> =>
-    (opened ??= await openStore({ dir: stateDir, url: readStoreUrl(options.store) }))
+  const open = async (): Promise<Store> => (opened ??= await openStore({ dir: stateDir, url }))
   try {
     const settled = await settleContract(
       { ...options, ...places },
@@ -176,7 +183,7 @@ async function openApp(
     )
     const store = await open()
     const app = await openOrchestrator({
-      ...{ stateDir, workspace, store, onFault: logFault, minConfinement },
+      ...{ stateDir, workspace, sharedTrees, store, onFault: logFault, minConfinement },
       contract: settled,
       environment: process.env,
       onNotice: (text) => log.notice(text),

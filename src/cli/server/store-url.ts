@@ -23,6 +23,17 @@ export function requireSigningSecret(url: string | null): void {
   )
 }
 
+/** The folder that `--shared-trees` or PHASELOCK_SHARED_TREES names; null: trees are not shared. */
+export function readSharedTrees(given: string | undefined, store: string | null): string | null {
+  const folder = given ?? process.env.PHASELOCK_SHARED_TREES ?? ''
+  if (folder === '') return null
+  if (store !== null) return folder
+  throw new Stop(
+    EXIT.usage,
+    '--shared-trees, PHASELOCK_SHARED_TREES: only nodes on PostgreSQL share trees. Give --store or PHASELOCK_STORE, or leave it out.',
+  )
+}
+
 /** Where other nodes reach this server, as `--advertise` or PHASELOCK_ADVERTISE says; null: where it listens. */
 export function readAdvertised(given: string | undefined): string | null {
   const text = given ?? process.env.PHASELOCK_ADVERTISE ?? ''

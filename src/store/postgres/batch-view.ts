@@ -35,11 +35,29 @@ export interface BatchView {
 /** In the place where an earlier version wrote its own name: it then writes nothing beside several nodes. */
 export const NODES = 'nodes'
 
+// How many writes the transaction has carried out: a setting of its own, which ends with it.
+const STEPS = 'phaselock.steps'
+
+/** Writes, as `name AS (INSERT …)` with commas between them, in one statement that counts itself. */
+export function countStep(writes: string): string {
+  return `WITH ${writes} SELECT set_config('${STEPS}', (current_setting('${STEPS}')::int + 1)::text, true)`
+}
+
+/**
+ * Fails in PostgreSQL unless so many writes were carried out. The commit follows in the same message: without this, a
+ * write that never arrived would be missing from what is committed.
+ */
+export function requireSteps(steps: number): string {
+  return `SELECT 1 / (current_setting('${STEPS}')::int = ${steps})::int`
+}
+
 /** What must hold before a batch is written. */
 export interface BatchTerms {
   readonly lease: NodeLease
   /** The newest event that this node has acknowledged. It must still be there, whichever copy of the database answers. */
   readonly acknowledged: Head
+  /** Known heads of streams that nobody else appends to. */
+  readonly ownHeads: ReadonlyMap<string, StreamHead>
 }
 
 /**
@@ -52,23 +70,31 @@ export async function readBatchView(
   batch: readonly WireAppend[],
 ): Promise<BatchView> {
   const tasks = batch.flatMap(({ task }) => (task === undefined ? [] : [task]))
+  const streams = new Set(batch.map(({ stream }) => stream))
+  const known = [...streams].flatMap((name) => {
+    const head = terms.ownHeads.get(name)
+    return head === undefined ? [] : [[name, head] as const]
+  })
   const agents = tasks.flatMap(({ agentId }) => (agentId === null ? [] : [agentId]))
   const [locked, , streamHeads, taskRows, held, keys] = await Promise.all([
     lockHead(client),
     requireTerms(client, terms),
-    readStreamHeads(client, [...new Set(batch.map(({ stream }) => stream))]),
+    readStreamHeads(
+      client,
+      [...streams].filter((name) => !terms.ownHeads.has(name)),
+    ),
     readTaskRows(client, [...new Set(tasks.map(({ id }) => id))]),
     readHeld(client, [...new Set(agents)]),
     readKeys(client, batch),
   ])
-  return { ...locked, streamHeads, taskRows, held, keys }
+  return { ...locked, streamHeads: new Map([...known, ...streamHeads]), taskRows, held, keys }
 }
 
 async function lockHead(client: PoolClient): Promise<Pick<BatchView, 'head' | 'streams' | 'tasks'>> {
-  // Two statements in one message: the driver then gives a list of results, which its types do not say.
-  const sql = 'BEGIN; SELECT count, hash, streams, tasks, owner FROM ledger_head FOR UPDATE'
+  // Several statements in one message: the driver then gives a list of results, which its types do not say.
+  const sql = `BEGIN; SET LOCAL ${STEPS} = 0; SELECT count, hash, streams, tasks, owner FROM ledger_head FOR UPDATE`
   const results = (await client.query(sql)) as unknown as readonly QueryResult[]
-  const head = results[1]?.rows[0]
+  const head = results[2]?.rows[0]
   if (head === undefined) throw new StoreUnavailable('The head of the ledger is missing from the database.')
   if (head.owner !== NODES)
     throw new StoreUnavailable('A server of another version has taken over this ledger. This one writes nothing more.')
@@ -92,6 +118,7 @@ async function requireTerms(client: PoolClient, { lease, acknowledged }: BatchTe
 }
 
 async function readStreamHeads(client: PoolClient, names: readonly string[]): Promise<Map<string, StreamHead>> {
+  if (names.length === 0) return new Map()
   const { rows } = await client.query({
     name: 'batch_streams',
     text: 'SELECT num, name, version, hash, home FROM stream WHERE name = ANY($1)',

@@ -2,7 +2,6 @@ import { createHmac, type KeyObject, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Pool, PoolClient } from 'pg'
 import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
-import type { NodeNote, NodeRow } from '../cluster.js'
 import { StoreRefused } from '../store.js'
 
 export const LEASE_MS = 6_000
@@ -99,42 +98,6 @@ export async function endLease(pool: Pool, { nodeId, epoch }: NodeLease): Promis
   await pool.query('UPDATE node SET expires_at = clock_timestamp() WHERE id = $1 AND epoch = $2', [nodeId, epoch])
 }
 
-/** Tokens are sent to this address. It is sealed, so that write access to the database is not enough to change it. */
-export async function announceNode(
-  pool: Pool,
-  { nodeId, epoch, key }: NodeLease & { readonly key: KeyObject },
-  note: NodeNote,
-): Promise<void> {
-  const url = `${sealAddress(key, nodeId, note.url)} ${note.url}`
-  await pool.query('UPDATE node SET url = $3, program_version = $4 WHERE id = $1 AND epoch = $2', [
-    ...[nodeId, epoch, url, note.programVersion],
-  ])
-}
-
-function sealAddress(key: KeyObject, nodeId: string, url: string): string {
-  return createHmac('sha256', key)
-    .update(JSON.stringify(['node address', nodeId, url]))
-    .digest('hex')
-}
-
-function readAddress(key: KeyObject, nodeId: string, sealed: string | null): string | null {
-  const [seal = '', url = ''] = (sealed ?? '').split(' ')
-  return sealed !== null && seal === sealAddress(key, nodeId, url) ? url : null
-}
-
-export async function readNodes(pool: Pool, key: KeyObject): Promise<readonly NodeRow[]> {
-  const { rows } = await pool.query(
-    `SELECT id, epoch, url, program_version, extract(epoch FROM started_at) * 1000 AS started,
-       extract(epoch FROM seen_at) * 1000 AS seen, expires_at > clock_timestamp() AS alive,
-       coalesce(returns_until > clock_timestamp(), false) AS returning
-     FROM node ORDER BY id`,
-  )
-  return rows.map(({ id, epoch, url, program_version: programVersion, started, seen, alive, returning }) => ({
-    ...{ id, epoch, url: readAddress(key, id, url), programVersion, isAlive: alive, isReturning: returning },
-    ...{ startedAt: Math.round(Number(started)), seenAt: Math.round(Number(seen)) },
-  }))
-}
-
 /**
  * Notes which signing secrets this node accepts, the one it signs with first. Refused when a living node would not
  * accept its tokens, or the other way round.
@@ -187,6 +150,7 @@ export async function adoptStreams(
     const found = rows[0]?.alive
     if (found === false)
       await client.query('UPDATE node SET epoch = epoch + 1, url = NULL, returns_until = NULL WHERE id = $1', [from])
+    if (found === false) await client.query('UPDATE shared_tree SET home = $2 WHERE home = $1', [from, to])
     const moved = found === false ? await client.query('UPDATE stream SET home = $2 WHERE home = $1', [from, to]) : null
     await client.query('COMMIT')
     return moved === null ? (found === true ? 'alive' : 'unknown') : (moved.rowCount ?? 0)

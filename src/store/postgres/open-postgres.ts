@@ -23,7 +23,6 @@ const WHAT_TO_DO =
 export interface OpenedPostgres {
   readonly key: KeyObject
   readonly head: Head
-  readonly generation: number
 }
 
 /**
@@ -48,13 +47,13 @@ export async function openPostgres(pool: Pool, dir: string): Promise<OpenedPostg
       computeKeySeal(key),
     ])
     await requireOwnLedger(client, key)
-    const settled = await settleHead(client, dir, key)
+    const head = await settleHead(client, dir, key)
     await client.query(
       `INSERT INTO ledger_head (count, hash, streams, tasks, owner) VALUES (0, $1, 0, 0, $2)
        ON CONFLICT (only_row) DO UPDATE SET owner = excluded.owner`,
       [FIRST_PREV_HASH, NODES],
     )
-    return { key, ...settled }
+    return { key, head }
   } finally {
     // Its lock ends with the connection.
     client.release(true)
@@ -133,11 +132,7 @@ async function requireOwnLedger(client: PoolClient, key: KeyObject): Promise<voi
 }
 
 /** Compares the database with the head outside it. Events after the head were committed but perhaps not acknowledged. */
-async function settleHead(
-  client: PoolClient,
-  dir: string,
-  key: KeyObject,
-): Promise<{ readonly head: Head; readonly generation: number }> {
+async function settleHead(client: PoolClient, dir: string, key: KeyObject): Promise<Head> {
   const found = readHead(dir, key)
   const { rows } = await client.query('SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1')
   const last: Head = { count: rows[0]?.seq ?? 0, hash: rows[0]?.hash ?? FIRST_PREV_HASH }
@@ -153,8 +148,8 @@ async function settleHead(
   const pointer = readNewestCheckpoint(dir, key)
   if (pointer === null) throw refuseTampered('ledger.checkpoint is missing or not valid.')
   if (pointer.seq > last.count) throw refuseTampered('The ledger was sealed at a later event: this is an older copy.')
-  if (last.count === head.count && !torn) return { head, generation }
-  return { head: last, generation: writeWholeHead(dir, key, { head: last, generation }) }
+  if (last.count > head.count || torn) writeWholeHead(dir, key, { head: last, generation })
+  return last
 }
 
 // Other nodes may have written much since this one last did.

@@ -1,6 +1,7 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import type { Pool, QueryConfig } from 'pg'
 import { type Cluster, type NodeNote, type NodeRow, type ReachableNode, SYSTEM_STREAM } from '../cluster.js'
+import type { SharedTreesNote } from '../shared-trees/shared-folder.js'
 import { type StoredEvent, StoreUnavailable } from '../store.js'
 import { EVENT_COLUMNS, toStoredEvent } from '../wire.js'
 import { toRefusal, toUnavailable } from './connect.js'
@@ -8,14 +9,13 @@ import { Follower } from './follower.js'
 import {
   adoptStreams,
   agreeOnSecrets,
-  announceNode,
   DATABASE_CLOCK,
   endLease,
   leaveNodes,
   type NodeLease,
-  readNodes,
   renewLease,
 } from './node-lease.js'
+import { announceNode, declareSharedTrees, readNodes, takeTree } from './node-notes.js'
 
 const FOLLOW = `SELECT ${EVENT_COLUMNS.split(', ').map((name) => `e.${name}`)}, s.home
   FROM event e JOIN stream s ON s.name = e.stream WHERE e.seq > $1 ORDER BY e.seq LIMIT $2`
@@ -133,6 +133,23 @@ export class PostgresCluster implements Cluster {
     await announceNode(pool, { ...lease, key }, note)
   }
 
+  async declareSharedTrees(note: SharedTreesNote | null): Promise<void> {
+    const { pool, lease, key } = this.#options
+    await declareSharedTrees(pool, { ...lease, key }, note)
+  }
+
+  // Renewed if it has ended: a node that was adopted or started again has another epoch.
+  async confirmLease(): Promise<void> {
+    if (!(await this.#renew())) throw refuseReplaced(this.nodeId)
+  }
+
+  async takeTree(folderId: string, tree: string): Promise<string> {
+    const { pool, lease } = this.#options
+    const home = await this.#within(takeTree(pool, lease, { folderId, tree }))
+    if (home === null) throw refuseReplaced(this.nodeId)
+    return home
+  }
+
   async leave(returnMs: number): Promise<void> {
     const { pool, lease } = this.#options
     // If the database is away, no node answers anything.
@@ -212,7 +229,7 @@ export class PostgresCluster implements Cluster {
     const { epoch } = this.#options.lease
     const text = `SELECT h.count, n.epoch, n.expires_at > clock_timestamp() AS alive, ${DATABASE_CLOCK} AS now
       FROM ledger_head h LEFT JOIN node n ON n.id = $1`
-    const found = (await this.#ask({ name: 'refresh', text, values: [this.nodeId] })).rows[0]
+    const [found] = (await this.#ask({ name: 'refresh', text, values: [this.nodeId] })).rows
     if (found?.epoch !== epoch) throw refuseReplaced(this.nodeId)
     this.#clock = { database: Number(found.now), own: performance.now() }
     if (found.alive !== true && !(await this.#renew())) throw refuseReplaced(this.nodeId)

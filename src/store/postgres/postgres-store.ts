@@ -13,19 +13,16 @@ import {
   type TaskFilter,
 } from '../store.js'
 import type { StorePlace } from '../store-place.js'
-import { createPool, findAddressProblem, toRefusal } from './connect.js'
+import { Writer } from '../write/writer.js'
+import { createPool, createWritePool, findAddressProblem, toRefusal } from './connect.js'
 import { joinNodes, type OpenedNode } from './join-nodes.js'
 import type { NodeLine } from './node-line.js'
 import { type OpenedPostgres, openPostgres } from './open-postgres.js'
 import type { PostgresCluster } from './postgres-cluster.js'
 import { PostgresReads } from './postgres-reads.js'
-import { PostgresWriter } from './postgres-writer.js'
 import { verifyPostgres } from './verify-postgres.js'
 
 const CHECKPOINT_EVERY = 1_000
-const WRITE_ANSWER_MS_MAX = 6_000
-// A node that is paused in the middle of a write would hold up all others.
-const WRITE_SILENCE_MS_MAX = 2_000
 
 interface PostgresStoreOptions {
   /** `postgres://user:password@host/database` */
@@ -41,7 +38,7 @@ interface PostgresStoreOptions {
 
 interface Parts {
   readonly pool: Pool
-  /** For writes: a connection that was cut is given up sooner. */
+  /** For the lease: a connection that was cut is given up sooner. */
   readonly writePool: Pool
   readonly lock: Lock
   readonly opened: OpenedPostgres
@@ -50,18 +47,27 @@ interface Parts {
 
 /** Opens or creates the ledger in a PostgreSQL database. Rejects with StoreRefused when it must not be used. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const store = new PostgresStore(options, await openParts(options))
+  try {
+    await store.start()
+    return store
+  } catch (error) {
+    await store.close()
+    throw toRefusal(error)
+  }
+}
+
+async function openParts(options: PostgresStoreOptions): Promise<Parts> {
   const problem = findAddressProblem(options.url)
   if (problem !== null) throw new StoreRefused('unreachable', problem)
   takeStateDirectory(options.dir)
   const lock = lockDirectory(options.dir)
   const pool = createPool(options.url)
-  const writePool = createPool(options.url, {
-    ...{ answerMs: WRITE_ANSWER_MS_MAX, silenceMs: WRITE_SILENCE_MS_MAX, isPipelined: true },
-  })
+  const writePool = createWritePool(options.url)
   try {
     const opened = await openPostgres(pool, options.dir)
     const node = await joinNodes({ ...options, pool: writePool, key: opened.key })
-    return new PostgresStore(options, { pool, writePool, lock, opened, node })
+    return { pool, writePool, lock, opened, node }
   } catch (error) {
     await Promise.all([pool.end(), writePool.end()])
     lock.release()
@@ -79,7 +85,7 @@ export class PostgresStore implements Store {
   readonly #line: NodeLine
   readonly cluster: PostgresCluster
   readonly #reads: PostgresReads
-  readonly #writer: PostgresWriter
+  readonly #writer: Writer
   readonly #checkpoints: Checkpoints
   #sealed: CheckpointState | null = null
   #isClosed = false
@@ -100,8 +106,8 @@ export class PostgresStore implements Store {
     this.#checkpoints.startAt(opened.head.count)
     const onAppended = (seq: number) => this.#checkpoints.onAppended(seq)
     const { lease, channel } = node
-    const how = { lease, channel, pool: writePool, dir: options.dir, now: this.#now, onAppended }
-    const writer = new PostgresWriter({ ...opened, ...how })
+    const thread = { file: 'postgres-writer-worker.cjs', data: { url: options.url, lease, channel } }
+    const writer = new Writer({ dir: options.dir, thread, now: this.#now, onAppended })
     this.#writer = writer
     this.cluster.attachWriter(() => writer.settling)
   }
@@ -109,6 +115,10 @@ export class PostgresStore implements Store {
   /** Transactions with events since the store was opened: one serves many appends. */
   get batches(): number {
     return this.#writer.batches
+  }
+
+  async start(): Promise<void> {
+    await this.#writer.start()
   }
 
   append(append: Append): Promise<AppendResult> {

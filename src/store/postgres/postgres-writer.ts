@@ -1,26 +1,19 @@
 import type { KeyObject } from 'node:crypto'
 import type { Pool, PoolClient, QueryResult } from 'pg'
-import { type Append, type AppendResult, StoreUnavailable } from '../store.js'
-import { toWireAppend, type WireAppend } from '../wire.js'
+import { StoreUnavailable } from '../store.js'
+import type { WireAppend, WireResult } from '../wire.js'
 import { Lines } from '../write/broken-lines.js'
-import { type Head, writeHeadSlotMeanwhile } from '../write/head.js'
+import { type Head, writeHeadSlot } from '../write/head.js'
 import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
-import { countChars, type Pending, settle } from '../write/pending-append.js'
+import { requireSteps, type StreamHead } from './batch-view.js'
 import { toUnavailable } from './connect.js'
 import type { NodeLease } from './node-lease.js'
 import { writeBatch } from './write-batch.js'
 
-const BATCH_MAX = 1_024
-const PENDING_MAX = 10_000
-const PENDING_CHARS_MAX = 64 * 1024 * 1024
+const STREAM_HEADS_MAX = 50_000
 const PRUNE_EVERY = 256
 // Class 22: a value that PostgreSQL cannot store. Class 23: one that a constraint rejects.
 const REFUSED_VALUE = /^2[23]/
-
-interface Queued {
-  readonly wire: WireAppend
-  readonly pending: Pending
-}
 
 interface WriterOptions {
   readonly pool: Pool
@@ -31,27 +24,27 @@ interface WriterOptions {
   readonly channel: string
   readonly head: Head
   readonly generation: number
-  readonly now: () => number
-  readonly onAppended: (lastSeq: number) => void
+  /** From now on events may be visible in the database that are not acknowledged yet. */
+  readonly onCommitting: () => void
 }
 
 /**
- * Writes appends in batches, one transaction each: everything that arrived during one transaction is in the next.
- * Acknowledged means committed in the database and noted in the head file.
+ * Writes batches of appends, one transaction each; the caller waits for one before the next. Acknowledged means committed
+ * in the database and noted in the head file. It runs in a thread of its own, so that the lock on the head is not held
+ * while the server answers requests.
  */
 export class PostgresWriter {
   readonly #options: WriterOptions
   readonly #lines = new Lines()
-  #queue: Queued[] = []
-  #chars = 0
-  #nextId = 1
-  #running: Promise<void> | null = null
-  #isClosed = false
   #written: Head
   #generation: number
   #batches = 0
-  #settling: Promise<void> | null = null
-  #endSettling: () => void = () => undefined
+  #remembering = 0
+  /**
+   * Heads of streams whose home is this node, as its own transactions left them. Nobody else changes them: adoption and
+   * a later start of this node end its epoch, and then no batch is written. After a failure they are read again.
+   */
+  readonly #ownHeads = new Map<string, StreamHead>()
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -59,125 +52,98 @@ export class PostgresWriter {
     this.#generation = options.generation
   }
 
+  get lastSeq(): number {
+    return this.#written.count
+  }
+
   get batches(): number {
     return this.#batches
   }
 
-  /** While events of this process may be visible in the database and are not acknowledged yet: until they are. */
-  get settling(): Promise<void> | null {
-    return this.#settling
-  }
-
-  append(append: Append): Promise<AppendResult> {
-    if (this.#isClosed) return Promise.reject(new StoreUnavailable('The ledger is closed.'))
-    if (this.#queue.length >= PENDING_MAX || this.#chars >= PENDING_CHARS_MAX)
-      return Promise.reject(new StoreUnavailable(`The ledger has ${this.#queue.length} appends waiting; try again.`))
-    return new Promise((resolve, reject) => {
-      const wire = toWireAppend(append, this.#nextId++, this.#options.now())
-      const chars = countChars(wire)
-      this.#chars += chars
-      this.#queue.push({ wire, pending: { append, chars, resolve, reject } })
-      this.#running ??= this.#run()
-    })
-  }
-
-  /** Everything that was accepted is answered first. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    // Once per turn of the event loop: requests that arrived together share a transaction.
-    await new Promise((resolve) => setImmediate(resolve))
-    while (this.#queue.length > 0) {
-      const batch = this.#queue.splice(0, BATCH_MAX)
-      for (const { pending } of batch) this.#chars -= pending.chars
-      await this.#write(batch)
-      this.#settle()
-    }
-    this.#running = null
-  }
-
-  #settle(): void {
-    const end = this.#endSettling
-    this.#settling = null
-    // Those who appended hear of it first.
-    setImmediate(end)
-  }
-
-  async #write(batch: readonly Queued[]): Promise<void> {
+  /** Applies the appends in order in one transaction. Refusing one does not affect the others. */
+  async apply(appends: readonly WireAppend[]): Promise<readonly WireResult[]> {
     try {
-      const results = await this.#transact(batch.map(({ wire }) => wire))
-      for (const [index, result] of results.entries()) {
-        const queued = batch[index]
-        if (queued !== undefined) settle(queued.pending, result)
-      }
-      this.#options.onAppended(this.#written.count)
+      return await this.#transact(appends)
     } catch (error) {
-      const isRefused = REFUSED_VALUE.test(String((error as { code?: unknown }).code ?? ''))
+      this.#ownHeads.clear()
+      const isRefused = isRefusedValue(error)
       // A value that the database rejects fails only its own append.
-      if (isRefused && batch.length > 1) for (const one of batch) await this.#write([one])
-      else this.#fail(batch, isRefused ? new TypeError(`The ledger rejected this: ${String(error)}`) : error)
+      if (isRefused && appends.length > 1) {
+        const results: WireResult[] = []
+        for (const append of appends) results.push(...(await this.apply([append])))
+        return results
+      }
+      for (const { line } of appends) this.#lines.break(line)
+      if (isRefused) return appends.map(({ id }) => ({ id, ok: false, reason: 'refused', message: String(error) }))
+      const { message } = toUnavailable(error, 'The ledger cannot be written now')
+      return appends.map(({ id }) => ({ id, ok: false, reason: 'unavailable', message }))
     }
   }
 
-  #fail(batch: readonly Queued[], error: unknown): void {
-    for (const { wire, pending } of batch) {
-      this.#lines.break(wire.line)
-      pending.reject(error instanceof TypeError ? error : toUnavailable(error, 'The ledger cannot be written now'))
-    }
-  }
-
-  async #transact(appends: readonly WireAppend[]) {
+  async #transact(appends: readonly WireAppend[]): Promise<readonly WireResult[]> {
     const { pool, key, lease } = this.#options
     const client = await pool.connect()
     let isBroken = true
     try {
-      const terms = { lease, acknowledged: this.#written }
-      const commit = (head: Head) => this.#commit(client, head)
-      const { results, head } = await writeBatch(client, { ...terms, key, lines: this.#lines, appends, commit })
+      const { results, head, streamHeads } = await writeBatch(client, {
+        ...{ key, lease, appends, lines: this.#lines },
+        ...{ acknowledged: this.#written, ownHeads: this.#ownHeads },
+        commit: (end, steps) => this.#commit(client, { end, steps, appends }),
+      })
       isBroken = false
-      await this.#advanceHead(head)
+      this.#advanceHead(head)
+      this.#keepHeads(streamHeads)
       return results
     } catch (error) {
-      const isCut = error instanceof Error && error.message === 'Query read timeout'
-      isBroken = isBroken && (isCut || !(await rollBack(client)))
+      // Only after a refusal by PostgreSQL is it certain in which state the connection is.
+      if (isRefusedValue(error)) isBroken = !(await rollBack(client))
       throw error
     } finally {
-      // A connection that failed in a transaction is not used again.
       client.release(isBroken)
     }
   }
 
-  async #commit(client: PoolClient, head: Head): Promise<void> {
+  async #commit(
+    client: PoolClient,
+    { end, steps, appends }: { end: Head; steps: number; appends: readonly WireAppend[] },
+  ): Promise<void> {
     const { channel, lease } = this.#options
-    this.#settling ??= new Promise((resolve) => {
-      this.#endSettling = resolve
+    this.#options.onCommitting()
+    this.#pruneKeys(client, appends)
+    const notice = end.count > this.#written.count ? `NOTIFY ${channel}, '${lease.nodeId}'; ` : ''
+    const sent = client.query(`${requireSteps(steps)}; ${notice}COMMIT`).catch((error: unknown) => {
+      throw toUnavailable(error, 'PostgreSQL does not commit the write')
     })
-    if (this.#batches % PRUNE_EVERY === 0) this.#pruneKeys(client)
-    const notice = head.count > this.#written.count ? `NOTIFY ${channel}, '${lease.nodeId}'; ` : ''
-    // For two statements the driver gives a list of results, which its types do not say.
-    const found = (await client.query(`${notice}COMMIT`)) as QueryResult | readonly QueryResult[]
-    const last = 'command' in found ? found : found.at(-1)
+    // For several statements the driver gives a list of results, which its types do not say.
+    const found = (await sent) as unknown as readonly QueryResult[]
     // A transaction that has failed answers ROLLBACK, without an error.
-    if (last?.command !== 'COMMIT') throw new StoreUnavailable('PostgreSQL rolled the write back.')
+    if (found.at(-1)?.command !== 'COMMIT') throw new StoreUnavailable('PostgreSQL rolled the write back.')
   }
 
-  #pruneKeys(client: PoolClient): void {
-    const oldest = this.#options.now() - KEY_LIFETIME_MS
+  #pruneKeys(client: PoolClient, appends: readonly WireAppend[]): void {
+    const at = appends.find(({ remember }) => remember !== undefined)?.remember?.at
+    if (at === undefined || this.#remembering++ % PRUNE_EVERY !== 0) return
     // If it fails, so does the transaction.
-    client.query('DELETE FROM idempotency WHERE at <= $1', [oldest]).catch(() => undefined)
+    client.query('DELETE FROM idempotency WHERE at <= $1', [at - KEY_LIFETIME_MS]).catch(() => undefined)
   }
 
-  async #advanceHead(head: Head): Promise<void> {
+  #advanceHead(head: Head): void {
     if (head.count === this.#written.count) return
     const { dir, key } = this.#options
-    await writeHeadSlotMeanwhile(dir, key, { ...head, generation: this.#generation + 1 })
+    writeHeadSlot(dir, key, { ...head, generation: this.#generation + 1 })
     this.#generation += 1
     this.#written = head
     this.#batches += 1
   }
+
+  #keepHeads(heads: ReadonlyMap<string, StreamHead>): void {
+    if (this.#ownHeads.size >= STREAM_HEADS_MAX) this.#ownHeads.clear()
+    for (const [stream, head] of heads) if (head.home === this.#options.lease.nodeId) this.#ownHeads.set(stream, head)
+  }
+}
+
+function isRefusedValue(error: unknown): boolean {
+  return REFUSED_VALUE.test(String((error as { code?: unknown }).code ?? ''))
 }
 
 async function rollBack(client: PoolClient): Promise<boolean> {

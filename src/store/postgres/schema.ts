@@ -93,6 +93,16 @@ ALTER TABLE stream ADD COLUMN home TEXT NOT NULL DEFAULT '';
 `,
   // A node that was stopped on purpose is expected back until then.
   'ALTER TABLE node ADD COLUMN returns_until TIMESTAMPTZ',
+  // Work trees on a disk that nodes share: the sealed name of a node's folder, and the home of each tree.
+  `
+ALTER TABLE node ADD COLUMN shared_trees TEXT;
+CREATE TABLE shared_tree (
+  folder TEXT NOT NULL,
+  tree TEXT NOT NULL,
+  home TEXT NOT NULL,
+  PRIMARY KEY (folder, tree)
+);
+`,
 ]
 
 const SCHEMA_VERSION = MIGRATIONS.length

@@ -8,7 +8,15 @@ import type { Lines } from '../write/broken-lines.js'
 import { computeEventHash } from '../write/chain.js'
 import type { Head } from '../write/head.js'
 import { KEY_LIFETIME_MS } from '../write/ledger-writer.js'
-import { type BatchTerms, type BatchView, formatKey, getStreamHead, readBatchView } from './batch-view.js'
+import {
+  type BatchTerms,
+  type BatchView,
+  countStep,
+  formatKey,
+  getStreamHead,
+  readBatchView,
+  type StreamHead,
+} from './batch-view.js'
 import { transpose } from './transpose.js'
 import { writeTasks } from './write-tasks.js'
 
@@ -49,8 +57,8 @@ interface Batch extends BatchTerms {
   readonly key: KeyObject
   readonly lines: Lines
   readonly appends: readonly WireAppend[]
-  /** Ends the transaction; rejects if PostgreSQL has rolled it back. */
-  readonly commit: (head: Head) => Promise<void>
+  /** Ends the transaction; rejects if PostgreSQL has rolled it back, as it does unless all steps were carried out. */
+  readonly commit: (head: Head, steps: number) => Promise<void>
 }
 
 /**
@@ -60,41 +68,37 @@ interface Batch extends BatchTerms {
 export async function writeBatch(
   client: PoolClient,
   batch: Batch,
-): Promise<{ readonly results: readonly WireResult[]; readonly head: Head }> {
+): Promise<{
+  readonly results: readonly WireResult[]
+  readonly head: Head
+  readonly streamHeads: ReadonlyMap<string, StreamHead>
+}> {
   const view = await readBatchView(client, batch, batch.appends)
   const written: Written = { events: [], streams: new Set(), tasks: new Map(), blobs: new Map(), keys: new Map() }
   const results: WireResult[] = []
-  const inserts: Promise<void>[] = []
+  const writes: Promise<unknown>[] = []
+  const send = (more: readonly Promise<unknown>[]) => {
+    // They are waited for below, unless a later append cannot be decided.
+    for (const write of more) write.catch(() => undefined)
+    writes.push(...more)
+  }
   for (let first = 0; first < batch.appends.length; first += PART) {
     for (const append of batch.appends.slice(first, first + PART)) {
       const result = applyAppend(view, written, batch, append)
       if (!result.ok) batch.lines.break(append.line)
       results.push(result)
     }
-    inserts.push(insertEvents(client, view, written))
+    send(insertEvents(client, view, written))
     written.events = []
     written.streams = new Set()
   }
-  const writes = Promise.all([...inserts, ...insertRest(client, written)])
-  await requireSent(writes)
-  const committed = batch.commit(view.head)
+  send(insertRest(client, written))
+  const committed = batch.commit(view.head, writes.length)
   // The first statement that fails says why the others do.
   committed.catch(() => undefined)
-  await writes
+  await Promise.all(writes)
   await committed
-  return { results, head: view.head }
-}
-
-/**
- * Rejects if one of the statements could not be sent: PostgreSQL would commit without it. One that fails in PostgreSQL
- * makes it roll back.
- */
-async function requireSent(writes: Promise<unknown>): Promise<void> {
-  const failures: unknown[] = []
-  writes.catch((error: unknown) => failures.push(error))
-  // The driver reports such a failure in the next tick, and it reaches `writes` before the one after.
-  for (let ticks = 0; ticks < 2; ticks += 1) await new Promise<void>((resolve) => process.nextTick(resolve))
-  if (failures.length > 0) throw failures[0]
+  return { results, head: view.head, streamHeads: view.streamHeads }
 }
 
 function applyAppend(view: BatchView, written: Written, batch: Batch, append: WireAppend): WireResult {
@@ -189,23 +193,24 @@ function addTask(view: BatchView, written: Written, row: TaskRow): void {
   written.tasks.set(row.id, { num, row, before })
 }
 
-function insertRest(client: PoolClient, { tasks, blobs, keys }: Written): Promise<void>[] {
+function insertRest(client: PoolClient, { tasks, blobs, keys }: Written): Promise<unknown>[] {
   return [
-    writeTasks(client, [...tasks.values()]),
+    ...writeTasks(client, [...tasks.values()]),
     ...[...blobs].map(([sha256, content]) => insertBlob(client, sha256, content)),
-    insertKeys(client, [...keys.values()]),
+    ...insertKeys(client, [...keys.values()]),
   ]
 }
 
-async function insertEvents(client: PoolClient, view: BatchView, { events, streams, tasks }: Written): Promise<void> {
-  if (events.length === 0 && tasks.size === 0) return
+function insertEvents(client: PoolClient, view: BatchView, { events, streams, tasks }: Written): Promise<unknown>[] {
+  if (events.length === 0 && tasks.size === 0) return []
   const streamRows = [...streams].map((name) => {
     const { num, version, hash, home } = getStreamHead(view, name)
     return [num, name, version, hash, home]
   })
-  await client.query({
-    name: 'batch_events',
-    text: `WITH events AS (
+  return [
+    client.query({
+      name: 'batch_events',
+      text: countStep(`events AS (
         INSERT INTO event (seq, stream, version, type, at, actor, epoch, phase, contract, data, prev_hash, hash,
           tool, code, success, agent)
         SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[],
@@ -215,35 +220,41 @@ async function insertEvents(client: PoolClient, view: BatchView, { events, strea
         INSERT INTO stream (num, name, version, hash, home)
         SELECT * FROM unnest($17::bigint[], $18::text[], $19::bigint[], $20::text[], $21::text[])
         ON CONFLICT (name) DO UPDATE SET version = excluded.version, hash = excluded.hash
-      )
-      UPDATE ledger_head SET count = $22, hash = $23, streams = $24, tasks = $25`,
-    values: [
-      ...transpose(events, 16),
-      ...transpose(streamRows, 5),
-      ...[view.head.count, view.head.hash, view.streams, view.tasks],
-    ],
-  })
+      ), head AS (
+        UPDATE ledger_head SET count = $22, hash = $23, streams = $24, tasks = $25
+      )`),
+      values: [
+        ...transpose(events, 16),
+        ...transpose(streamRows, 5),
+        ...[view.head.count, view.head.hash, view.streams, view.tasks],
+      ],
+    }),
+  ]
 }
 
-async function insertBlob(client: PoolClient, sha256: string, content: string): Promise<void> {
-  await client.query({
+function insertBlob(client: PoolClient, sha256: string, content: string): Promise<unknown> {
+  return client.query({
     name: 'batch_blob',
-    text: 'INSERT INTO blob (sha256, content) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    text: countStep('written AS (INSERT INTO blob (sha256, content) VALUES ($1, $2) ON CONFLICT DO NOTHING)'),
     values: [sha256, Buffer.from(content)],
   })
 }
 
-async function insertKeys(client: PoolClient, keys: readonly WireRemembered[]): Promise<void> {
-  if (keys.length === 0) return
+function insertKeys(client: PoolClient, keys: readonly WireRemembered[]): Promise<unknown>[] {
+  if (keys.length === 0) return []
   const rows = keys.map(({ principal, key, bodyHash, status, answerText, at }) => [
     ...[principal, key, bodyHash, status, answerText, at],
   ])
-  await client.query({
-    name: 'batch_remember',
-    text: `INSERT INTO idempotency (principal, key, body_hash, status, answer, at)
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::bigint[])
-      ON CONFLICT (principal, key) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status,
-        answer = excluded.answer, at = excluded.at`,
-    values: transpose(rows, 6),
-  })
+  return [
+    client.query({
+      name: 'batch_remember',
+      text: countStep(`written AS (
+        INSERT INTO idempotency (principal, key, body_hash, status, answer, at)
+        SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::bigint[])
+        ON CONFLICT (principal, key) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status,
+          answer = excluded.answer, at = excluded.at
+      )`),
+      values: transpose(rows, 6),
+    }),
+  ]
 }

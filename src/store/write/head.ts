@@ -1,6 +1,5 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
-import { closeSync, constants, fdatasync, fdatasyncSync, openSync, writeSync } from 'node:fs'
-import { promisify } from 'node:util'
+import { closeSync, constants, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
 import { listLedgerFiles } from '../ledger-files.js'
 
@@ -23,7 +22,6 @@ export type FoundHead =
    */
   | { readonly state: 'valid'; readonly head: Head; readonly generation: number; readonly torn: boolean }
 
-const syncData = promisify(fdatasync)
 const SLOT_BYTES = 512
 // Slots are a page apart: a torn write of one cannot reach the other.
 const SLOT_STRIDE = 4_096
@@ -75,17 +73,6 @@ export function writeHeadSlot(dir: string, key: KeyObject, slot: Slot): void {
   try {
     writeSlot(file, key, slot)
     fdatasyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** The same without holding up this thread while the disk writes. */
-export async function writeHeadSlotMeanwhile(dir: string, key: KeyObject, slot: Slot): Promise<void> {
-  const file = openForWriting(dir)
-  try {
-    writeSlot(file, key, slot)
-    await syncData(file)
   } finally {
     closeSync(file)
   }

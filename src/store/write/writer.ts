@@ -8,13 +8,22 @@ import { countChars, type Pending, settle } from './pending-append.js'
 // These threads handle small rows: without a limit each keeps tens of megabytes of young objects.
 const THREAD_MEMORY = { maxYoungGenerationSizeMb: 8 }
 // Found from src/store (tests run the sources) and from dist/store alike; a thread can only run the built file.
-const WORKER_FILE = new URL('dist/threads/writer-worker.cjs', PACKAGE_ROOT)
+const THREADS = new URL('dist/threads/', PACKAGE_ROOT)
+const SQLITE_THREAD = { file: 'writer-worker.cjs', data: {} }
 const PENDING_MAX = 10_000
 const PENDING_CHARS_MAX = 64 * 1024 * 1024
 const MESSAGE_APPENDS_MAX = 256
 const RESTART_PAUSE_MS = 250
 // A hanging disk must not keep the process from ending.
 const CLOSE_MS_MAX = 30_000
+
+interface WriterOptions {
+  readonly dir: string
+  /** The file of the thread, and what it needs beside the directory. */
+  readonly thread?: { readonly file: string; readonly data: object }
+  readonly now: () => number
+  readonly onAppended: (lastSeq: number) => void
+}
 
 /** The main thread's side of the writer thread: queues, bounds the queue, and starts the thread again when it dies. */
 export class Writer {
@@ -28,16 +37,19 @@ export class Writer {
   #isFlushing = false
   #isClosed = false
   #stopped: (() => void) | null = null
-  readonly #dir: string
-  readonly #now: () => number
-  readonly #onAppended: (lastSeq: number) => void
+  #settling: Promise<void> | null = null
+  #endSettling: () => void = () => undefined
+  readonly #options: WriterOptions
   /** Transactions that carried events, over the life of this process. */
   batches = 0
 
-  constructor(options: { dir: string; now: () => number; onAppended: (lastSeq: number) => void }) {
-    this.#dir = options.dir
-    this.#now = options.now
-    this.#onAppended = options.onAppended
+  constructor(options: WriterOptions) {
+    this.#options = options
+  }
+
+  /** While events of this process may be visible in the database and are not acknowledged yet: until they are. */
+  get settling(): Promise<void> | null {
+    return this.#settling
   }
 
   append(append: Append): Promise<AppendResult> {
@@ -47,7 +59,7 @@ export class Writer {
     }
     return new Promise((resolve, reject) => {
       const id = this.#nextId++
-      const wire = toWireAppend(append, id, this.#now())
+      const wire = toWireAppend(append, id, this.#options.now())
       const chars = countChars(wire)
       this.#pending.set(id, { append, chars, resolve, reject })
       this.#pendingChars += chars
@@ -120,15 +132,17 @@ export class Writer {
 
   #spawn(): Promise<void> {
     this.#startedAt = performance.now()
+    const { dir, thread = SQLITE_THREAD } = this.#options
     return new Promise((resolve, reject) => {
-      const worker = new Worker(WORKER_FILE, {
-        workerData: { dir: this.#dir },
+      const worker = new Worker(new URL(thread.file, THREADS), {
+        workerData: { dir, ...thread.data },
         execArgv: [],
         resourceLimits: THREAD_MEMORY,
       })
       let cause: unknown = null
       worker.on('message', (message: FromWriter) => {
         if (message.type === 'results') this.#settle(JSON.parse(message.json) as WireResult[], message)
+        else if (message.type === 'committing') this.#beginSettling()
         else if (message.type === 'stopped') this.#stopped?.()
         else if (message.type === 'refused') reject(new StoreRefused(message.code, message.message))
         else {
@@ -157,10 +171,25 @@ export class Writer {
       this.#pendingChars -= pending.chars
       settle(pending, result)
     }
-    this.#onAppended(report.lastSeq)
+    this.#options.onAppended(report.lastSeq)
+    this.#finishSettling()
+  }
+
+  #beginSettling(): void {
+    this.#settling ??= new Promise((resolve) => {
+      this.#endSettling = resolve
+    })
+  }
+
+  #finishSettling(): void {
+    const end = this.#endSettling
+    this.#settling = null
+    // Those who appended hear of it first.
+    setImmediate(end)
   }
 
   #failAll(message: string): void {
+    this.#finishSettling()
     this.#outbox = []
     const pending = [...this.#pending.values()]
     this.#pending.clear()

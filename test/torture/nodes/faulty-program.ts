@@ -35,6 +35,9 @@ export const FAULTS = {
   ],
 } as const satisfies Record<string, readonly Patch[]>
 
+// The program, and its threads: one of them writes the ledger.
+const CHANGED: readonly string[] = ['program', 'threads']
+
 /** The program as it was built. */
 export const GOOD_PROGRAM = join(ROOT, 'bin/phaselock')
 
@@ -44,22 +47,22 @@ export function plantFault(name: keyof typeof FAULTS): { readonly program: strin
   mkdirSync(join(dir, 'dist'))
   for (const one of readdirSync(ROOT)) if (one !== 'dist' && one !== 'bin') symlinkSync(join(ROOT, one), join(dir, one))
   for (const one of readdirSync(join(ROOT, 'dist')))
-    if (one !== 'program') symlinkSync(join(ROOT, 'dist', one), join(dir, 'dist', one))
+    if (!CHANGED.includes(one)) symlinkSync(join(ROOT, 'dist', one), join(dir, 'dist', one))
   cpSync(join(ROOT, 'bin'), join(dir, 'bin'), { recursive: true })
-  cpSync(join(ROOT, 'dist/program'), join(dir, 'dist/program'), { recursive: true })
-  for (const [text, instead] of FAULTS[name]) replaceOnce(join(dir, 'dist/program'), text, instead)
+  for (const one of CHANGED) cpSync(join(ROOT, 'dist', one), join(dir, 'dist', one), { recursive: true })
+  for (const [text, instead] of FAULTS[name]) replaceOnce(join(dir, 'dist'), text, instead)
   return { program: join(dir, 'bin/phaselock'), dir }
 }
 
-function replaceOnce(folder: string, text: string, instead: string): void {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.js'))
-  const found = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes(text))
+function replaceOnce(dist: string, text: string, instead: string): void {
+  const files = CHANGED.flatMap((folder) => readdirSync(join(dist, folder)).map((file) => join(dist, folder, file)))
+  const found = files.filter((file) => readFileSync(file, 'utf8').includes(text))
   const [file] = found
   if (file === undefined || found.length > 1) throw new Error(`the program has ${found.length} files with: ${text}`)
-  const content = readFileSync(join(folder, file), 'utf8')
+  const content = readFileSync(file, 'utf8')
   if (content.split(text).length !== 2) throw new Error(`${file} has it more than once: ${text}`)
   writeFileSync(
-    join(folder, file),
+    file,
     content.replace(text, () => instead),
   )
 }

@@ -1,0 +1,11 @@
+import type { App } from '../app.js'
+import { recoverStashes } from '../stash/recover-stashes.js'
+import { recoverWorktrees } from '../worktrees/recover-worktrees.js'
+
+/** Finishes what a killed server had begun with the trees of this node's tasks. */
+export async function recoverTrees(app: App, onFault: (error: unknown) => void): Promise<void> {
+  await app.fence.run(async () => {
+    await recoverStashes(app, onFault)
+    await recoverWorktrees(app, onFault)
+  })
+}
