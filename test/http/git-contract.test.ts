@@ -62,7 +62,10 @@ describe.each(sample(PROVIDERS, 2))('a contract at the root of the repository, w
       await agent.write('b.txt')
       expect(await agent.blockers()).toEqual(['Commit: not committed: b.txt', 'Clean: not committed: b.txt'])
       expect(await agent.does('git_status')).toMatchObject({ staged: [], changed: [], untracked: ['b.txt'] })
-      expect(await agent.does('git_diff')).toMatchObject({ diff: '' })
+      expect(await agent.does('git_diff')).toMatchObject({
+        diff: expect.stringMatching(/^diff --git a\/b\.txt b\/b\.txt\nnew file/),
+      })
+      expect(JSON.stringify(await agent.does('git_diff'))).not.toContain(CONTRACT)
       expect(await agent.does('git_diff', { staged: true })).toMatchObject({ diff: '' })
       expect(await agent.use('git_commit', { message: 'mine', paths: [CONTRACT] })).toMatchObject({ status: 400 })
       expect(await agent.use('write_files', { path: CONTRACT, content: 'name: mine\n' })).toMatchObject({ status: 403 })

@@ -13,8 +13,9 @@ import { readPath } from '../read-path.js'
 import { failTool, type ToolOutcome, type ToolPlace } from '../tool-place.js'
 import type { CommandCall } from './command-call.js'
 import { buildCommitCall, type Committing, planCommit } from './git-commit.js'
+import { buildDiffCall, buildStagedDiffCall } from './git-diff.js'
 import { findLinkedGitDirectory } from './git-directory.js'
-import { buildGitCall, GIT_TOOLS, LISTING } from './git-tools.js'
+import { buildGitCall, GIT_TOOLS, LISTING, toGitOutcome } from './git-tools.js'
 import { ownToolCommand } from './own-tool.js'
 import { recordHooks, runHooks } from './run-hooks.js'
 
@@ -93,17 +94,22 @@ export async function runCommandTool(
   return { outcome, exitCode: run.exitCode, changes: run.changes, git, ...(hooks === undefined ? {} : { hooks }) }
 }
 
-// The content of a commit is decided between two commands: one that reads, and one that commits.
+// The content of a commit, and the new files of a diff, are decided between two commands.
 async function buildGitToolCall(
   confinement: Confinement,
   place: CommandPlace,
   { tool, args }: CommandRequest,
 ): Promise<CommandCall | ToolOutcome> {
   const rules = await place.commitRules()
-  if (tool !== 'git_commit') return buildGitCall(tool, args, rules)
+  if (tool === 'git_diff' && args.staged === true) return buildStagedDiffCall(args, rules)
+  if (tool !== 'git_commit' && tool !== 'git_diff') return buildGitCall(tool, args, rules)
   const job = { tree: place.root, hidden: [], signal: place.signal, ...LISTING.job }
   const listed = await startJob(confinement, job, LISTING.kept)
   if (typeof listed === 'string') return failUnstarted(tool, listed)
+  if (tool === 'git_diff') {
+    if (listed.exitCode !== 0) return toGitOutcome(listed, () => ({}))
+    return buildDiffCall(args, { listed, rules, hidden: place.hidden })
+  }
   const { author, agentId, hooks, runsHooks } = await place.committing()
   const plan = planCommit(listed, args, { rules, hidden: place.hidden, agentId })
   if ('ok' in plan) return plan

@@ -1,6 +1,6 @@
 import { formatExcludePathspec, QUIET_GIT, readListing } from '../../confinement/changes/git-listing.js'
 import type { CommandRun } from '../../confinement/run-command.js'
-import type { HookRecord } from '../../core/contract/git-rules.js'
+import { type CommitAuthor, formatAuthor, type HookRecord, UNNAMED_AUTHOR } from '../../core/contract/git-rules.js'
 import type { JsonObject } from '../../core/json.js'
 import { type CommitRules, commitScope, makeFolderMatcher } from '../../core/paths/commit-scope.js'
 import { failTool, type ToolOutcome } from '../tool-place.js'
@@ -15,7 +15,7 @@ const GIT = ['git', ...QUIET_GIT].map((word) => `'${word}'`).join(' ')
 
 /** How commits of a task are made, apart from their content. */
 export interface Committing {
-  readonly author: { readonly name: string; readonly email: string }
+  readonly author: CommitAuthor
   /** The agent that requests the commit. */
   readonly agentId: string
   readonly hooks: RepositoryHooks
@@ -107,7 +107,7 @@ ${GIT} add --all "\${sparse[@]}" -- "$@" && ${GIT} commit --quiet --no-verify --
 
 export function buildCommitCall(
   plan: CommitPlan,
-  author: Committing['author'],
+  author: CommitAuthor,
   about: { readonly hooked: HookedCommit | null; readonly hooks: HookRecord },
 ): CommandCall {
   const { hooked, hooks } = about
@@ -120,7 +120,12 @@ export function buildCommitCall(
     outcome: (run) =>
       run.stderr.includes(CHANGED)
         ? failTool('git_commit: files were changed while the hooks ran. Call git_commit again.')
-        : toGitOutcome(run, ({ stdout }) => ({ commit: stdout.trim(), ...shown, ...buildWarnings(plan.mixed) })),
+        : toGitOutcome(run, ({ stdout }) => ({
+            ...{ commit: stdout.trim(), author: formatAuthor(author) },
+            ...shown,
+            ...buildWarnings(plan.mixed),
+            ...buildNote(author),
+          })),
   }
 }
 
@@ -129,4 +134,11 @@ function buildWarnings(mixed: readonly string[]): JsonObject {
   const more = mixed.length > NAMED_MAX ? ` and ${mixed.length - NAMED_MAX} more` : ''
   const text = `${mixed.slice(0, NAMED_MAX).join(', ')}${more} had uncommitted changes when work on the task began; this commit holds them too. Say so in your summary.`
   return { warnings: [text] }
+}
+
+function buildNote(author: CommitAuthor): JsonObject {
+  if (author.name !== UNNAMED_AUTHOR.name || author.email !== UNNAMED_AUTHOR.email) return {}
+  return {
+    note: `git has no user.name and user.email here, so that the author is ${formatAuthor(author)}. Say so in your summary: a person sets them with git config, or git.author in the contract.`,
+  }
 }

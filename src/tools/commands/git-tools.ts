@@ -1,12 +1,4 @@
-import {
-  formatExcludePathspec,
-  GIT_ENV,
-  LISTING_ARGV,
-  LISTING_KEPT,
-  QUIET_GIT,
-  readListing,
-} from '../../confinement/changes/git-listing.js'
-import { UNLIKE } from '../../confinement/changes/hidden-from-git.js'
+import { GIT_ENV, LISTING_ARGV, LISTING_KEPT, QUIET_GIT, readListing } from '../../confinement/changes/git-listing.js'
 import type { CommandRun } from '../../confinement/run-command.js'
 import type { JsonObject } from '../../core/json.js'
 import { type CommitRules, commitScope } from '../../core/paths/commit-scope.js'
@@ -31,40 +23,20 @@ export const LISTING = {
   kept: LISTING_KEPT,
 } as const
 
-/** The call of a read-only git tool. The contract is neither shown nor counted as a change. */
+/** The call of `git_status` or `git_log`. The contract is neither shown nor counted as a change. */
 export function buildGitCall(tool: string, args: JsonObject, rules: CommitRules): CommandCall {
-  switch (tool) {
-    case 'git_status':
-      return { ...LISTING, git: 'none', outcome: (run) => toGitOutcome(run, (ended) => parseStatus(ended, rules)) }
-    case 'git_diff':
-      return buildReadCall(
-        [
-          ...['bash', '-c', args.staged === true ? STAGED_DIFF : DIFF, 'git_diff'],
-          ...[...listPathspecs(args), ...rules.reserved.map(formatExcludePathspec)],
-        ],
-        (run) => ({ diff: run.stdout, truncated: run.truncated }),
-      )
-    default:
-      return buildReadCall(
-        [
-          ...[...GIT, 'log', `--max-count=${getLimit(args)}`],
-          `--format=%H${FIELD}%an${FIELD}%ae${FIELD}%aI${FIELD}%s${RECORD}`,
-        ],
-        parseLog,
-      )
-  }
+  if (tool === 'git_status')
+    return { ...LISTING, git: 'none', outcome: (run) => toGitOutcome(run, (ended) => parseStatus(ended, rules)) }
+  return buildReadCall(
+    [
+      ...[...GIT, 'log', `--max-count=${getLimit(args)}`],
+      `--format=%H${FIELD}%an${FIELD}%ae${FIELD}%aI${FIELD}%s${RECORD}`,
+    ],
+    parseLog,
+  )
 }
 
-// Binary files are shown too. Changes that git does not see are added unchanged.
-const GIT_DIFF = `git ${QUIET_GIT.join(' ')} diff --text --no-ext-diff --no-textconv --ignore-submodules=all`
-const STAGED_DIFF = `${GIT_DIFF} --cached -- "$@"`
-const DIFF = `${UNLIKE}${GIT_DIFF} -- "$@" || exit $?
-unlike '' "$@" | while IFS= read -r -d '' path; do
-  printf 'attributes or flags hide this from git: %s\\n' "$path"
-  written '' "$path" | diff -u --text --label "a/$path" --label "b/$path" - "$path" || :
-done`
-
-function buildReadCall(argv: readonly string[], result: (run: CommandRun) => JsonObject): CommandCall {
+export function buildReadCall(argv: readonly string[], result: (run: CommandRun) => JsonObject): CommandCall {
   return {
     job: { ...JOB, argv, writes: 'discard', git: 'read' },
     git: 'none',
