@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Report } from 'phaselock/sdk'
+import type { Report, TaskReport } from 'phaselock/sdk'
 import { afterAll, describe, expect, it } from 'vitest'
 import { RunWalk } from '../../src/app/reports/report-council.js'
 import { reportPage } from '../../src/cli/report/report-html.js'
@@ -165,6 +165,37 @@ describe('the text of a report', () => {
     expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/)
     expect(text).toContain('REFUSED')
   })
+})
+
+it('[REQ-READS-8] the text of a task counts gate requests and visits to a phase, and says who approved', () => {
+  const hostile = hostileTask() as TaskReport
+  const visit = (phase: string, number: number) => ({ ...hostile.visits[0], phase, visit: number })
+  const report = {
+    ...hostile,
+    visits: [visit('PLAN', 1), visit('TDD', 2), visit('IMPL', 3), visit('TDD', 4)],
+    refusals: {
+      count: 3,
+      by_reason: [],
+      rows: [
+        { agent: 'a', reason: 'invalid_artifact', phase: 'TDD', round: 2, count: 2 },
+        { agent: 'a', reason: 'check_failed', phase: 'TDD', round: 4, count: 1 },
+      ],
+    },
+    gates: { passed: 5, blocked: 1, pass_rate: 5 / 6, by_gate: [{ gate: 'tests_written', passed: 1, blocked: 1 }] },
+    approvals: [
+      {
+        ...{ phase: 'PLAN', target_phase: 'TDD', gate: 'plan_approval', decision: 'approve', by: 'admin' },
+        ...{ channel: 'in_chat', at: '2026-11-18T05:40:12.000Z' },
+      },
+    ],
+  } as unknown as TaskReport
+  const text = reportText(report, { files: 2, additions: 40, deletions: 1 })
+  expect(text).not.toContain('%')
+  expect(text).toContain('5 of 6 gate requests passed')
+  expect(text).toMatch(/invalid_artifact +a +TDD +1$/m)
+  expect(text).toMatch(/check_failed +a +TDD +2$/m)
+  expect(text).toMatch(/^approved +plan_approval +admin +in the chat +2026-11-18 05:40:12Z$/m)
+  expect(text).toContain('2 files, +40 -1')
 })
 
 function chromium(): string | null {

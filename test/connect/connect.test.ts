@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CliCommand } from '../../src/cli/cli-command.js'
+import { CLAUDE_CODE_CONNECTION } from '../../src/cli/connect/claude-code.js'
 import { addConnectCommands } from '../../src/cli/connect/connect-commands.js'
 import { Stop } from '../../src/cli/exit.js'
 import { built, SCRIPT } from '../cli/program.js'
@@ -202,4 +203,14 @@ describe('phaselock hook', () => {
     expect(stop.status).toBe(0)
     expect(stop.stdout).not.toContain('"block"')
   })
+})
+
+it('[REQ-CONNECT-6] the managed hook refuses in its repository, and lets everything pass elsewhere', () => {
+  const place = { workspace: '/w', program: 'phaselock', mode: 'tools-only', isManaged: true } as const
+  const [, managed] = CLAUDE_CODE_CONNECTION.plan(place)
+  const [entry] = managed?.entries ?? []
+  const [group] = (entry?.kind === 'add' ? entry.items : []) as unknown as { hooks: { command: string }[] }[]
+  const run = (folder: string) =>
+    spawnSync('sh', ['-c', group?.hooks[0]?.command ?? ''], { env: { CLAUDE_PROJECT_DIR: folder } }).status
+  expect(['/w', '/w/src', '/w2', '/'].map(run)).toEqual([2, 2, 0, 0])
 })

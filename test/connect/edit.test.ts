@@ -3,9 +3,12 @@ import { CLAUDE_CODE_CONNECTION } from '../../src/cli/connect/claude-code.js'
 import { CODEX_CONNECTION } from '../../src/cli/connect/codex.js'
 import { type ConfigEntry, ConfigProblem } from '../../src/cli/connect/config-entry.js'
 import { addEntries, removeEntries } from '../../src/cli/connect/config-file.js'
+import type { ConnectKind } from '../../src/cli/connect/connect-kind.js'
 import { CONNECT_KINDS } from '../../src/cli/connect/connect-kinds.js'
 import { addJsonEntries, readJsonConfig, removeJsonEntries } from '../../src/cli/connect/edit-json.js'
 import { addTomlEntries, readTomlConfig, removeTomlEntries } from '../../src/cli/connect/edit-toml.js'
+import { GEMINI_CONNECTION } from '../../src/cli/connect/gemini.js'
+import { OPENCODE_CONNECTION } from '../../src/cli/connect/opencode.js'
 
 const PLACE = { workspace: '/w', program: 'phaselock', mode: 'tools-only', isManaged: false } as const
 const NATIVE = { ...PLACE, mode: 'native' } as const
@@ -140,6 +143,19 @@ describe('what is written', () => {
     expect(Object.keys(hooks)).toHaveLength(11)
     const closed = Object.entries(hooks).filter(([, [group]]) => group?.hooks[0]?.onFailure === 'block')
     expect(closed.map(([event]) => event)).toEqual(['PreToolUse', 'ConfigChange'])
+  })
+
+  it('[REQ-CONNECT-4] Gemini CLI and OpenCode let only Phaselock’s tools pass', () => {
+    const read = (kind: ConnectKind) => readJsonConfig(addEntries(kind.plan(PLACE)[0] ?? failPlan(), null))
+    const { hooks } = read(GEMINI_CONNECTION) as {
+      hooks: { BeforeTool: { matcher: string; hooks: { command: string }[] }[] }
+    }
+    const [group] = hooks.BeforeTool
+    const matcher = new RegExp(group?.matcher ?? '')
+    for (const tool of ['run_shell_command', 'new_tool', 'mcp_other_x']) expect(matcher.test(tool), tool).toBe(true)
+    expect(matcher.test('mcp_phaselock_claim_task')).toBe(false)
+    expect(group?.hooks[0]?.command).toMatch(/exit 2$/)
+    expect(read(OPENCODE_CONNECTION)).toMatchObject({ permission: { '*': 'deny', 'phaselock_*': 'allow' } })
   })
 })
 

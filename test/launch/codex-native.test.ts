@@ -12,6 +12,8 @@ import { Desk } from './desk.js'
 import { choosePassphrase, follow, PASSPHRASE, SNEAKY } from './native-work.js'
 import { hasTmux, until, type Window } from './terminal.js'
 
+// Codex lets commands write into the tree and the folders of temporary files.
+const OUTSIDE = `/var/tmp/phaselock-out-${process.pid}`
 const RUN_MS_MAX = 400_000
 // A phase with a shell and an approval at its end: the best place for an agent that wants to approve itself.
 const CONTRACT = `name: open
@@ -107,7 +109,7 @@ describe.skipIf(reason !== null)(`phaselock codex --native${reason === null ? ''
   )
 
   it(
-    '[REQ-NATIVE-9] a command reaches neither the server nor an open shell',
+    '[REQ-NATIVE-9] a command reaches neither the server, nor files outside the tree, nor an open shell',
     async () => {
       const ask = `url=$(sed -E 's/.*"url": ?"([^"]*)".*/\\1/' ~/.local/state/phaselock/*/server.json | grep http | head -1); echo at $url; curl -s -m 3 $url/health; echo code $?`
       const window = await begin(
@@ -116,6 +118,7 @@ describe.skipIf(reason !== null)(`phaselock codex --native${reason === null ? ''
             [
               add(CODE, 'x\n'),
               shell(ask),
+              shell(`touch ${OUTSIDE}; echo code $?`),
               own('exec_command', { cmd: 'bash', tty: true, yield_time_ms: 1000 }),
               own('exec_command', { cmd: 'bash', yield_time_ms: 1000 }),
               ...[1, 2, 3].map((session_id) => own('write_stdin', { session_id, chars: `echo w > ${CODE}\n` })),
@@ -126,13 +129,15 @@ describe.skipIf(reason !== null)(`phaselock codex --native${reason === null ? ''
         '--contract ../open.yaml "[[script:attack]] Break out"',
       )
       await window.shows(/Done\./)
-      const said = await until(texts, (all) => all.length >= 9)
+      const said = await until(texts, (all) => all.length >= 10)
       expect(said[0]).toContain('[constraint_violation]')
       expect(said[1]).toMatch(/at http:\/\/\S+:\d+\s+code [1-9]/)
-      expect(said[2]).toContain('TTY execution is disabled')
-      for (const at of [4, 5, 6]) expect(said[at]).toContain('Unknown process id')
-      expect(said[7]).toContain('Success')
-      expect(said[8]).toContain('[constraint_violation]')
+      expect(said[2]).toMatch(/code [1-9]/)
+      expect(said[3]).toContain('TTY execution is disabled')
+      for (const at of [5, 6, 7]) expect(said[at]).toContain('Unknown process id')
+      expect(said[8]).toContain('Success')
+      expect(said[9]).toContain('[constraint_violation]')
+      expect(existsSync(OUTSIDE)).toBe(false)
       expect(readdirSync(join(desk.repository, 'src'))).not.toContain('sum.js')
     },
     RUN_MS_MAX,

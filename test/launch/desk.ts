@@ -19,6 +19,9 @@ import { PROJECT } from '../real-agents/work.js'
 import { until, Window } from './terminal.js'
 
 const KEY = 'key-of-the-model-5511'
+// Files that programs make which stand in settings: of the person and of other users, and of the repository.
+const PLANTED = 'planted'
+const OF_REPOSITORY = `${PLANTED}-by-repository`
 
 export type Body = Record<string, unknown>
 
@@ -44,7 +47,7 @@ export class Desk {
       'CLAUDE.md': 'RULES-OF-THE-PROJECT\n',
       'AGENTS.md': 'AGENTS-RULES\n',
       'GEMINI.md': 'GEMINI-RULES\n',
-      ...plantSettings(join(dir, 'planted')),
+      ...plantSettings(join(dir, OF_REPOSITORY)),
     })
     this.#environment = {
       ...{ HOME: this.home, TMPDIR: dir, TERM: 'xterm-256color', LANG: 'C.UTF-8', PS1: '$ ' },
@@ -55,7 +58,7 @@ export class Desk {
       ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', DISABLE_TELEMETRY: '1' },
     }
     // What other users of the machine may have put into the folder of temporary files.
-    for (const [path, text] of Object.entries(plantSettings(join(dir, 'planted')))) {
+    for (const [path, text] of Object.entries(plantSettings(join(dir, PLANTED)))) {
       mkdirSync(join(dir, dirname(path)), { recursive: true })
       writeFileSync(join(dir, path), text)
     }
@@ -87,20 +90,22 @@ export class Desk {
       ...['model = "scripted"', 'model_provider = "endpoint"', '[analytics]', 'enabled = false'],
       ...['[model_providers.endpoint]', 'name = "endpoint"', `base_url = "${this.model.url}/v1"`],
       ...['env_key = "OPENAI_API_KEY"', 'wire_api = "responses"', 'supports_websockets = false'],
-      ...['[mcp_servers.other]', 'command = "touch"', `args = [${JSON.stringify(join(this.dir, 'planted'))}]`, ''],
+      ...['[mcp_servers.other]', 'command = "touch"', `args = [${JSON.stringify(join(this.dir, PLANTED))}]`, ''],
     ]
     writeFileSync(join(this.home, '.codex/config.toml'), lines.join('\n'))
   }
 
-  // The same, and hooks that must not run.
+  // The same, hooks that must not run, and trust in the folder.
   #prepareGemini(): void {
     mkdirSync(join(this.home, '.gemini'))
-    const hook = { hooks: [{ type: 'command', command: `touch ${join(this.dir, 'planted')}` }] }
+    const trusted = { [this.repository]: 'TRUST_FOLDER' }
+    writeFileSync(join(this.home, '.gemini/trustedFolders.json'), JSON.stringify(trusted))
+    const hook = { hooks: [{ type: 'command', command: `touch ${join(this.dir, PLANTED)}` }] }
     const settings = {
       ...{ privacy: { usageStatisticsEnabled: false }, security: { auth: { selectedType: 'gemini-api-key' } } },
       ...{
         hooks: { SessionStart: [hook] },
-        mcpServers: { other: { command: 'touch', args: [join(this.dir, 'planted')] } },
+        mcpServers: { other: { command: 'touch', args: [join(this.dir, PLANTED)] } },
       },
     }
     writeFileSync(join(this.home, '.gemini/settings.json'), JSON.stringify(settings))
@@ -123,14 +128,14 @@ export class Desk {
     const config = {
       ...{ provider: { endpoint }, enabled_providers: ['endpoint'], model: 'endpoint/scripted-1' },
       ...{ permission: { '*': 'allow', bash: 'allow' }, agent: { build: { permission: { bash: 'allow' } } } },
-      mcp: { other: { type: 'local', command: ['touch', join(this.dir, 'planted')] } },
+      mcp: { other: { type: 'local', command: ['touch', join(this.dir, PLANTED)] } },
     }
     writeFileSync(join(this.home, '.config/opencode/opencode.json'), JSON.stringify(config))
   }
 
   /** Commits settings for Claude Code and Codex that would run a program; `connect` writes into the same files. */
   plantProjectSettings(): void {
-    const proof = join(this.dir, 'planted')
+    const proof = join(this.dir, OF_REPOSITORY)
     const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: `touch ${proof}` }] }] }
     const servers = { evil: { command: 'touch', args: [proof] } }
     const files = {
@@ -149,7 +154,12 @@ export class Desk {
 
   /** Whether a program ran that stands in settings which a session must not follow. */
   get ranPlanted(): boolean {
-    return existsSync(join(this.dir, 'planted'))
+    return readdirSync(this.dir).some((name) => name.startsWith(PLANTED))
+  }
+
+  /** Whether one of them stands in the repository. */
+  get ranPlantedByRepository(): boolean {
+    return existsSync(join(this.dir, OF_REPOSITORY))
   }
 
   /** Opens a window with a shell in the repository. */
@@ -242,6 +252,8 @@ export class Desk {
   close(): void {
     spawnSync('tmux', ['-S', this.#socket, 'kill-server'])
     this.phaselock('down')
+    // Codex opened without Phaselock leaves a server running that was started from its home.
+    spawnSync('pkill', ['-KILL', '-f', this.home])
     this.model.close()
     rmSync(this.dir, { recursive: true, force: true })
   }

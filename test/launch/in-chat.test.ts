@@ -101,7 +101,7 @@ describe('an approval in the chat', () => {
     // A chat may show no more than the beginning.
     const [, about, where] = shown.split('\n')
     expect(where).toMatch(
-      /^Read it all: phaselock approve (apr-\S+) \(in another terminal\), or http:\S+\/approvals\/\1$/,
+      /^All of it: phaselock approve (apr-\S+) \(in another terminal; it shows all and then asks\), or http:\S+\/approvals\/\1$/,
     )
     expect(about).toBe(`${String((PLAN as { title: string }).title)} (1 criterion) · no file changed yet`)
   })

@@ -5,7 +5,7 @@ import type { Talk } from '../real-agents/talk.js'
 import { CODE, CODE_TEXT, go, honest, waitsForPeople } from '../real-agents/work.js'
 import { Desk } from './desk.js'
 import { OTHER_CLIS } from './other-sessions.js'
-import { until, type Window } from './terminal.js'
+import { sleep, until, type Window } from './terminal.js'
 import { findReason, nameGroup } from './tried-cli.js'
 
 const RUN_MS_MAX = 400_000
@@ -42,6 +42,11 @@ for (const cli of OTHER_CLIS) {
         const { desk, window } = await open(patient)
         await window.enter(command('"[[script:script]] Sum up the prices of a cart"'))
         const approval = await desk.approval()
+        // The first call says who has to decide; the second one waits.
+        const countAll = (): number => Math.max(0, ...desk.model.talks.map(countWaits))
+        await until(countAll, (count) => count > 0)
+        await sleep(5000)
+        expect(countAll()).toBe(1)
         expect(desk.phaselock('approve', approval, '--yes')).toContain('is approved')
         const task = await desk.taskId()
         await desk.reaches(task, 'completed')

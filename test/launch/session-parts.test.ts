@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Question } from 'phaselock/sdk'
+import type { Approval, Question } from 'phaselock/sdk'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { formatQuestionForm, readFormAnswer } from '../../src/cli/launch/approval-form.js'
+import { formatApprovalForm, formatQuestionForm, readFormAnswer } from '../../src/cli/launch/approval-form.js'
 import { CLAUDE_CODE } from '../../src/cli/launch/claude-code.js'
 import { CODEX } from '../../src/cli/launch/codex.js'
 import { compareVersions, findAgentCli, requireVersion } from '../../src/cli/launch/find-agent-cli.js'
@@ -15,7 +15,7 @@ import { checkOwnArguments } from '../../src/cli/launch/own-arguments.js'
 import { makePrivateFolder } from '../../src/cli/launch/private-folder.js'
 import { readProjectInstructions } from '../../src/cli/launch/project-instructions.js'
 import { findSession, removeSessionNote, writeSessionNote } from '../../src/cli/launch/session-note.js'
-import { findWaiting } from '../../src/cli/launch/waiting-for-people.js'
+import { findWaiting, isTaskOver } from '../../src/cli/launch/waiting-for-people.js'
 
 let dir: string
 beforeEach(() => {
@@ -200,6 +200,49 @@ describe('an answer from the chat', () => {
     expect(formatQuestionForm(short, 'http://localhost:8000')).toBe('claude-1 asks you:\n│ Which currency?')
   })
 
+  it('[REQ-LAUNCH-5] to an approval is asked for with what the checks found in the lines that every CLI shows', () => {
+    const check = {
+      ...{ gate: 'g', artifact: null, check: 'tests_pass', severity: 'blocking', status: 'passed' },
+      ...{ grade: 'observed', message: '' },
+    }
+    const approval = {
+      ...{
+        id: 'apr-1-t',
+        agent_id: 'claude-1',
+        phase: 'IMPL',
+        target_phase: 'REVIEW',
+        digest: 'd',
+        task_title: 'Carts',
+      },
+      ...{ artifacts: [], contents: {}, warnings: [], diff: { files: [{ path: 'a.js', additions: 1, deletions: 0 }] } },
+      checks: [
+        { ...check, message: '41 passed, 0 failed\u001b[2J' },
+        { ...check, status: 'failed' },
+      ],
+    } as unknown as Approval
+    const [, about] = formatApprovalForm(approval, 'http://localhost:8000').split('\n')
+    expect(about).toBe('a.js +1 -0 · 1 of 2 checks passed · 41 passed, 0 failed')
+    const whole = formatApprovalForm({ ...approval, checks: [check] } as Approval, 'http://localhost:8000')
+    expect(whole).toContain('· 1 check passed')
+    expect(whole).toContain('passed   tests_pass (observed)')
+    expect(formatApprovalForm({ ...approval, checks: [] }, 'http://localhost:8000')).not.toContain('check')
+    const since_last = {
+      decision: 'reject',
+      comment: 'Say more',
+      changed_artifacts: ['plan_document'],
+      changed_paths: [],
+    }
+    const second = formatApprovalForm({ ...approval, since_last } as unknown as Approval, 'http://localhost:8000')
+    expect(second).toContain('Before: reject: Say more. Changed since: plan_document')
+  })
+
+  it('[REQ-LAUNCH-5] is followed by the way to the next task once this one is over', () => {
+    expect(isTaskOver({ structuredContent: { allowed: true, phase: 'TDD' } })).toBe(false)
+    expect(isTaskOver({ structuredContent: { code: 'forbidden_tool' }, isError: true })).toBe(false)
+    expect(isTaskOver({ structuredContent: { allowed: true, completed: true } })).toBe(true)
+    expect(isTaskOver({ structuredContent: { code: 'no_active_task' }, isError: true })).toBe(true)
+  })
+
   it('[REQ-LAUNCH-5] is asked for only where the approval is all that is missing', () => {
     const pending_approval = { id: 'apr-1-t', digest: 'x' }
     expect(findWaiting({ structuredContent: { code: 'gate_blocked', pending_approval } })).toBeNull()
@@ -309,3 +352,10 @@ describe('a session', () => {
     expect(computeBeatMs(null)).toBe(60_000)
   })
 })
+
+it.each([
+  [CLAUDE_CODE, '2.1.0'],
+  [CODEX, '0.160.0'],
+  [GEMINI, '0.60.0'],
+  [OPENCODE, '1.18.0'],
+])('[REQ-LAUNCH-2] $title is needed in the documented version', (kind, least) => expect(kind.least).toBe(least))

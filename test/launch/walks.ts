@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { depth } from '../depth.js'
 import type { Script } from '../real-agents/model.js'
 import { CODE, CODE_TEXT, honest, TEST } from '../real-agents/work.js'
 import { Desk } from './desk.js'
@@ -34,6 +35,11 @@ export function describeWalks(cli: TriedCli): void {
       () => rejectInChat(cli),
       RUN_MS_MAX,
     )
+    it(
+      '[REQ-LAUNCH-6] a new task beside an unfinished one in the same work tree is asked about',
+      () => beginBeside(cli),
+      RUN_MS_MAX,
+    )
     it('[REQ-LAUNCH-6] a person who thinks longer than the lease loses nothing', () => thinkLong(cli), RUN_MS_MAX)
     it(
       '[REQ-LAUNCH-6] a killed CLI and a killed command are both taken up again; an open session keeps its task',
@@ -41,6 +47,24 @@ export function describeWalks(cli: TriedCli): void {
       RUN_MS_MAX,
     )
   })
+}
+
+async function beginBeside(cli: TriedCli): Promise<void> {
+  const plan: Script = (talk) => (talk.step < 2 ? honest({ ...talk, phase: 'PLAN' }) : null)
+  const desk = await openDesk(cli, { plan })
+  const window = desk.window()
+  await cli.start(window, '"[[script:plan]] Sum up the prices of a cart"')
+  await cli.answer(window, 'approve')
+  await window.shows(/Done\./)
+  await window.enter(cli.leave)
+  await window.shows(/is not completed: it is in TDD/)
+  const task = await desk.taskId()
+  await window.enter(`phaselock ${cli.name} "Something else"`)
+  await window.shows(new RegExp(`Task ${task} is unfinished in this work tree, in TDD`))
+  await window.shows(/Begin another task in the same work tree all the same\? \[y\/N\]/)
+  await window.enter('')
+  await window.shows(/Nothing was started\./)
+  expect((await desk.get('/tasks')).tasks).toHaveLength(1)
 }
 
 async function approveElsewhere(cli: TriedCli): Promise<void> {
@@ -81,9 +105,10 @@ async function thinkLong(cli: TriedCli): Promise<void> {
   await cli.start(window, `${TASK} --contract ${contract}`)
   await window.shows(ASKED)
   const task = await desk.taskId()
-  await sleep(25_000)
+  await sleep(depth(25_000, 150_000))
   await cli.answer(window, 'approve')
   await desk.reaches(task, 'completed')
+  expect(desk.model.sent.join('\n')).not.toContain('moved to the background')
   expect(await desk.events(task, 'lease_lapsed')).toEqual([])
   await window.enter(cli.leave)
   await window.shows(/is completed\./)
@@ -224,6 +249,7 @@ async function goWhole(cli: TriedCli): Promise<Desk> {
   await window.enter(cli.leave)
   await window.shows(new RegExp(`Task ${task} is completed\\.`))
   expect(await desk.events(task, 'approval_decided')).toMatchObject([{ decision: 'approve', channel: 'in_chat' }])
+  expect(desk.model.sent.join('\n')).toContain('This session was for one task.')
   expect(desk.read(CODE)).toBe(CODE_TEXT)
   expect(desk.git('show', '--name-only', '--format=%s', 'HEAD').trim().split('\n').sort()).toEqual(
     ['Sum up prices', '', CODE, TEST].sort(),

@@ -18,10 +18,15 @@ const RUN_MS_MAX = 300_000
 const TURNED_AWAY = /not found|unavailable tool|unsupported call|Failed to (write|delete) file/
 beforeAll(built, RUN_MS_MAX)
 
+const CODEX_OFFERS = [
+  ...['list_mcp_resources', 'list_mcp_resource_templates', 'read_mcp_resource', 'request_user_input'],
+  ...['apply_patch', 'tool_search'],
+]
+
 const AGENTS = [
   {
     ...{ name: `Codex ${CODEX_VERSION} with a model that it has a patch tool for`, harness: 'codex', find: codex },
-    model: 'gpt-5.5',
+    ...{ model: 'gpt-5.5', offers: CODEX_OFFERS },
     calls: (tree: string): readonly Call[] => [
       { ...own('apply_patch', {}), text: `*** Begin Patch\n*** Add File: ${tree}/${CODE}\n+x\n*** End Patch\n` },
       { ...own('apply_patch', {}), text: `*** Begin Patch\n*** Delete File: package.json\n*** End Patch\n` },
@@ -29,14 +34,14 @@ const AGENTS = [
     ],
   },
   {
-    ...{ name: `Gemini CLI ${GEMINI_VERSION}`, harness: 'gemini', find: gemini, model: 'scripted-1' },
+    ...{ name: `Gemini CLI ${GEMINI_VERSION}`, harness: 'gemini', find: gemini, model: 'scripted-1', offers: [] },
     calls: (tree: string): readonly Call[] => [
       own('write_file', { file_path: `${tree}/${CODE}`, content: 'x' }),
       own('run_shell_command', { command: `touch ${tree}/${CODE}` }),
     ],
   },
   {
-    ...{ name: `OpenCode ${OPENCODE_VERSION}`, harness: 'opencode', find: opencode, model: 'scripted-1' },
+    ...{ name: `OpenCode ${OPENCODE_VERSION}`, harness: 'opencode', find: opencode, model: 'scripted-1', offers: [] },
     calls: (tree: string): readonly Call[] => [
       own('write', { filePath: `${tree}/${CODE}`, content: 'x' }),
       own('bash', { command: `touch ${tree}/${CODE}`, description: 'x' }),
@@ -44,7 +49,7 @@ const AGENTS = [
   },
 ]
 
-describe.each(AGENTS)('$name', ({ harness, find, model, calls }) => {
+describe.each(AGENTS)('$name', ({ harness, find, model, offers, calls }) => {
   it(
     '[REQ-REALAGENT-4] changes nothing with the tools that it has of its own',
     async ({ skip }) => {
@@ -67,6 +72,9 @@ describe.each(AGENTS)('$name', ({ harness, find, model, calls }) => {
         )
         const names = made.map(({ name }) => `${harness}.${name}`)
         expect(denied.map(({ data }) => String(data.tool_name)).toSorted()).toEqual(names.toSorted())
+        expect(await stage.task()).toMatchObject({ refusals: made.length })
+        const tools = stage.model.talks[0]?.tools ?? []
+        expect(tools.filter((name) => !/^(mcp__?)?phaselock_/.test(name)).toSorted()).toEqual(offers.toSorted())
         await stage.phaselock('stop', 'it', '--park')
         expect(stage.tree()).toBe('Start\n')
         for (const { text } of results) expect(text).toMatch(TURNED_AWAY)

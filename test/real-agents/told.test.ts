@@ -31,6 +31,20 @@ describe('what an agent CLI writes', () => {
     expect(told.usages).toEqual([{ input: 10, output: 4, cacheRead: 2, cacheWrite: 0 }])
   })
 
+  it('[REQ-REALAGENT-2] Gemini CLI reports usage with its result, OpenCode with each step', () => {
+    const gemini = new Teller(makeOutputReader('gemini'))
+    expect(gemini.take(['{"type":"message","role":"assistant","content":"x"}']).usages).toEqual([])
+    const stats = { input_tokens: 12, cached: 2, output_tokens: 4 }
+    expect(gemini.take([JSON.stringify({ type: 'result', status: 'success', stats })]).usages).toEqual([
+      { input: 10, output: 4, cacheRead: 2, cacheWrite: 0 },
+    ])
+    const opencode = new Teller(makeOutputReader('opencode'))
+    const tokens = { input: 10, output: 3, reasoning: 1, cache: { read: 2, write: 5 } }
+    const step = JSON.stringify({ type: 'step_finish', part: { tokens } })
+    const each = { input: 10, output: 4, cacheRead: 2, cacheWrite: 5 }
+    expect(opencode.take([step, step]).usages).toEqual([each, each])
+  })
+
   it('[REQ-REALAGENT-4] a tool that Claude Code does not have is reported by name, and nothing else is', () => {
     const teller = new Teller(makeOutputReader('claude-code'))
     const result = (content: unknown, isError: boolean): string => {

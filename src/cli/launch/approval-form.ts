@@ -1,7 +1,9 @@
-import type { Approval, Json, Question } from 'phaselock/sdk'
+import type { Approval, ApprovalCheck, Json, Question, SinceLast } from 'phaselock/sdk'
 import { isObject, type JsonObject } from '../../core/json.js'
 import { plainLine, plainText } from '../../core/plain-text.js'
+import { formatCount } from '../../core/text.js'
 import { formatContent } from '../terminal/approval-text.js'
+import { formatChecks } from '../terminal/checks-text.js'
 import { wrapText } from '../workflow/run-text.js'
 
 const LINES_MAX = 60
@@ -16,6 +18,7 @@ const ROOM_MIN = 40
 const ROOM_MAX = 120
 const ROOM_UNKNOWN = 80
 const MARGIN = 6
+const RESULTS = /\b\d+ passed\b/
 
 /**
  * What the person fills in. Codex shows the fields in alphabetical order and does not submit an empty text, so that the
@@ -27,7 +30,8 @@ export const DECISION_SCHEMA = {
     decision: {
       type: 'string',
       title: 'Decision',
-      description: 'approve, or reject with a comment',
+      description:
+        'approve, or reject with a comment (in Claude Code → opens the choice); then accept the form. Declining it decides nothing',
       enum: ['approve', 'reject'],
     },
     comment: {
@@ -50,18 +54,40 @@ export function formatApprovalForm(approval: Approval, url: string): string {
   ])
   const left = lines.length - LINES_MAX
   const changed = formatChangedFiles(approval.diff)
+  const { checks = [] } = approval
   return [
     // Of these Claude Code shows the first three: what it is about, and where the rest is.
     `Phaselock asks: may ${plainLine(approval.agent_id ?? 'the agent')} go from ${plainLine(approval.phase)} to ${plainLine(approval.target_phase)} with exactly this?`,
-    [...formatTitles(contents), ...nameFiles(approval.diff), ...countWarnings(approval)].join(' · '),
-    `Read it all: phaselock approve ${id} (in another terminal), or ${url}/approvals/${id}`,
+    [...formatTitles(contents), ...nameFiles(approval.diff), ...countChecks(checks), ...countWarnings(approval)].join(
+      ' · ',
+    ),
+    `All of it: phaselock approve ${id} (in another terminal; it shows all and then asks), or ${url}/approvals/${id}`,
     `Digest: ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…`,
     `Task: ${plainLine(approval.task_title)}`,
+    ...formatSinceLast(approval.since_last ?? null),
     ...lines.slice(0, LINES_MAX),
     ...(left > 0 ? [`… ${left} more lines: read them before you decide`] : []),
     ...approval.warnings.map((warning) => `Warning: ${plainLine(String(warning.message))}`),
+    ...(checks.length > 0 ? ['Checks:', ...formatChecks(checks)] : []),
     ...(changed.length > 1 ? changed : []),
   ].join('\n')
+}
+
+/** What became of the previous request, and what is different now. */
+function formatSinceLast(last: SinceLast | null): readonly string[] {
+  if (last === null) return []
+  const said = last.comment === '' ? '' : `: ${cutLine(plainLine(last.comment))}`
+  const changed = [...last.changed_artifacts, ...(last.changed_paths ?? [])].slice(0, FILES_MAX).map(plainLine)
+  return [`Before: ${plainLine(last.decision)}${said}. Changed since: ${changed.join(', ') || 'nothing'}`]
+}
+
+/** How the checks ended, with what the runs of tests showed. */
+function countChecks(checks: readonly ApprovalCheck[]): readonly string[] {
+  if (checks.length === 0) return []
+  const passed = checks.filter(({ status }) => status === 'passed').length
+  const runs = checks.filter(({ message }) => RESULTS.test(message)).map(({ message }) => cutLine(plainLine(message)))
+  const count = formatCount(checks.length, 'check')
+  return [`${passed === checks.length ? '' : `${passed} of `}${count} passed`, ...new Set(runs)]
 }
 
 function countWarnings({ warnings }: Approval): readonly string[] {

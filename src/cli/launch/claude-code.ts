@@ -102,6 +102,8 @@ function prepare(plan: SessionPlan, { settings, tools, env }: Bound): PreparedSe
       MCP_CONNECTION_NONBLOCKING: 'false',
       MCP_TIMEOUT: String(START_MS_MAX),
       MCP_TOOL_TIMEOUT: String(CALL_MS_MAX),
+      // A long call would be moved to the background, where neither its progress nor its form is shown.
+      CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS: String(CALL_MS_MAX),
       CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: '0',
       ...env,
     },

@@ -17,7 +17,7 @@ import { SessionMcp } from './session-mcp.js'
 import { openSessionServer, type ServerWanted, type SessionServer } from './session-server.js'
 import { SessionShim, type ShimPath } from './session-shim.js'
 import { closeSessionTask, openSessionTask, type SessionTask, type TaskWanted } from './session-task.js'
-import { formatEnd, formatFirstPrompt, formatInstructions, formatStart } from './session-text.js'
+import { formatAfterTask, formatEnd, formatFirstPrompt, formatInstructions, formatStart } from './session-text.js'
 import { UpstreamMcp } from './upstream-mcp.js'
 
 /** The first message comes as soon as the tools are listed; its hook is called before anything else happens. */
@@ -128,7 +128,7 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
   const mcp = new SessionMcp({
     upstream: new UpstreamMcp(server, task.token),
     people: new People(server, () => task.id),
-    ...{ instructions, asksInChat },
+    ...{ instructions, asksInChat, afterTask: formatAfterTask(kind) },
     ...(hooks === null ? {} : { findProblem: (params) => hooks.findProblem(params) }),
   })
   await hooks?.announce()

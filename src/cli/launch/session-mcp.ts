@@ -14,7 +14,7 @@ import { readProgramVersion } from '../version.js'
 import { SERVER_NAME } from './agent-cli-kind.js'
 import { ASK_MS_MAX, type Chat, type People } from './ask-people.js'
 import type { UpstreamMcp } from './upstream-mcp.js'
-import { addNote, addVerdict, findWaiting } from './waiting-for-people.js'
+import { addNote, addVerdict, findWaiting, isTaskOver } from './waiting-for-people.js'
 
 const SESSIONS_MAX = 8
 const LISTED_MS_MAX = 20_000
@@ -36,6 +36,8 @@ export interface SessionMcpParts {
   readonly findProblem?: (params: JsonObject) => string | null
   /** Tools of the session itself, and who looks at the results of all calls. */
   readonly session?: SessionTools
+  /** What the model is told once the task of the session is over. */
+  readonly afterTask?: string
 }
 
 export interface SessionTools {
@@ -111,7 +113,9 @@ export class SessionMcp {
   ): Promise<JsonObject> {
     if (method === 'tools/call') {
       const call = toObject(params)
-      return addVerdict(await this.#callTool(server, call, context), String(call.name))
+      const result = addVerdict(await this.#callTool(server, call, context), String(call.name))
+      const { afterTask } = this.parts
+      return afterTask !== undefined && isTaskOver(result) ? addNote(result, afterTask) : result
     }
     const answer = await this.parts.upstream.request(method, toObject(params), context.mcpReq.signal)
     if (method !== 'tools/list') return answer

@@ -5,10 +5,12 @@ import { compact } from '../client/answer-values.js'
 import type { Client } from '../client/client.js'
 import { codeOf, EXIT, Stop } from '../exit.js'
 import { findProgramName } from '../program-name.js'
+import { canAsk, confirm, tell } from '../terminal/terminal.js'
 import type { AgentCliKind } from './agent-cli-kind.js'
 import { findSession, removeSessionNote, writeSessionNote } from './session-note.js'
 import type { SessionServer } from './session-server.js'
 
+const LOOKED_AT_MAX = 20
 const OVER: ReadonlySet<string> = new Set(['completed', 'cancelled'])
 
 export interface TaskWanted {
@@ -38,6 +40,7 @@ export async function openSessionTask(
   wanted: TaskWanted,
 ): Promise<SessionTask> {
   const operator = await server.operator()
+  if (wanted.task === undefined && wanted.worktree !== true) await askBesideUnfinished(operator, kind)
   const task = wanted.task === undefined ? await addTask(operator, wanted) : await operator.task(wanted.task)
   const agentId = await chooseAgent(server, kind, task)
   const { agent_token: token } = await operator.addAgent({
@@ -54,6 +57,37 @@ export async function openSessionTask(
     await operator.revokeAgent(agentId, { reason: 'the session could not claim its task' })
     throw explainClaim(error, kind, { task, isNew: wanted.task === undefined })
   }
+}
+
+// Its uncommitted changes would be in the diffs and test runs of the new task, and the other way round.
+async function askBesideUnfinished(operator: Client, kind: AgentCliKind): Promise<void> {
+  const left = await findUnfinished(operator)
+  if (left === null) return
+  const program = findProgramName()
+  const id = plainLine(left.id)
+  tell(
+    [
+      `Task ${id} is unfinished in this work tree, in ${plainLine(left.phase)}: ${plainLine(left.title)}`,
+      `Go on with it: ${program} ${kind.name} --task ${id}`,
+      `Give it up:    ${program} task cancel ${id} --reason TEXT`,
+      `Work apart:    ${program} ${kind.name} --worktree "…"`,
+    ].join('\n'),
+  )
+  if (!canAsk() || !(await confirm('Begin another task in the same work tree all the same?')))
+    throw new Stop(EXIT.refused, 'Nothing was started.')
+}
+
+/** A task that left its first phase in the work tree of this folder, and that nobody works on. */
+async function findUnfinished(operator: Client): Promise<Task | null> {
+  for (const status of ['queued', 'interrupted', 'parked']) {
+    const { tasks } = await operator.tasks({ status, limit: LOOKED_AT_MAX })
+    for (const { id } of tasks) {
+      const task = await operator.task(id)
+      const isHere = `${process.cwd()}/`.startsWith(`${task.workspace}/`)
+      if (isHere && task.visit > 1 && (task.worktree ?? null) === null) return task
+    }
+  }
+  return null
 }
 
 function addTask(operator: Client, { title, worktree, take }: TaskWanted): Promise<Task> {

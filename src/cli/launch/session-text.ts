@@ -43,6 +43,11 @@ export function formatFirstPrompt({ claimed, id, isResumed }: SessionTask): stri
   ].join('\n\n')
 }
 
+/** What the model is told when it has no task any more: a session works on one. */
+export function formatAfterTask(kind: AgentCliKind): string {
+  return `This session was for one task. If the person wants more, tell them to leave it and to start the next one in the terminal: ${findProgramName()} ${kind.name} "what to do"`
+}
+
 /** Printed before the CLI opens. */
 export function formatStart(kind: AgentCliKind, task: SessionTask, url: string): string {
   return [
@@ -63,7 +68,7 @@ export function formatEnd(kind: AgentCliKind, id: string, task: Task | null): st
   const name = `Task ${plainLine(id)}`
   const phase = plainLine(task.phase)
   if (task.status === 'completed')
-    return `${name} is completed.\nWhat was done and observed: ${program} report ${plainLine(id)}`
+    return `${name} is completed.\nWhat was done and observed: ${program} report ${plainLine(id)}\n${formatServer()}`
   if (task.status === 'cancelled') return `${name} is cancelled.`
   if (task.status === 'parked')
     return `${name} is parked in ${phase}: ${plainLine(task.parked_reason ?? '')}\nResume it: ${program} task resume ${plainLine(id)} --reason TEXT, then go on with: ${again}`
@@ -73,5 +78,10 @@ export function formatEnd(kind: AgentCliKind, id: string, task: Task | null): st
     ...(approval === null ? [] : [`Decide: ${program} approve ${plainLine(approval.id)}`]),
     `Go on with: ${again}`,
     `If ${kind.title} printed a command to resume its session: that one opens it without Phaselock.`,
+    formatServer(),
   ].join('\n')
+}
+
+function formatServer(): string {
+  return `The server goes on running. Stop it with: ${findProgramName()} down`
 }

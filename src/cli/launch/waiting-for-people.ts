@@ -18,6 +18,11 @@ export function findWaiting(result: JsonObject): Waiting | null {
   return null
 }
 
+/** Whether the call completed the task, or found that there is none any more. */
+export function isTaskOver({ structuredContent: said }: JsonObject): boolean {
+  return isObject(said) && (said.completed === true || said.code === 'no_active_task')
+}
+
 /**
  * The result with the verdict as its first line: a folded result of an agent CLI shows nothing else, and a refused call
  * looks like one that was made.

@@ -5,6 +5,7 @@ import { countUsedTokens, formatTokens } from './analyze-text.js'
 import { formatPercent, renderTable } from './report-html-parts.js'
 import { html, type Markup } from './report-markup.js'
 import { renderBarsPlot, renderSpansPlot } from './report-plots.js'
+import { formatPassed } from './report-text.js'
 
 const VISITS_SHOWN_MAX = 40
 const EVIDENCE_SHOWN_MAX = 100
@@ -60,7 +61,7 @@ function renderGateSection(gates: TaskReport['gates']): Markup {
   const list = gates.by_gate
   if (list.length === 0) return html`<section><h2>Gates</h2><p>No gate was tried.</p></section>`
   return html`<section><h2>Gates</h2>
-<p>Passed: ${formatPercent(gates.pass_rate)} (${gates.passed} passed, ${gates.blocked} blocked)</p>
+<p>${formatPassed(gates)} (${formatPercent(gates.pass_rate)})</p>
 ${renderBarsPlot({
   ...{ title: 'Attempts by gate', unit: 'attempts', rows: list.map((one) => one.gate) },
   series: [

@@ -8,7 +8,7 @@ import { renderTaskSections } from './report-html-task.js'
 import { html, type Markup, trustMarkup } from './report-markup.js'
 import { renderBarsPlot } from './report-plots.js'
 import { REPORT_STYLE } from './report-style.js'
-import { isTask } from './report-text.js'
+import { countVisit, isTask } from './report-text.js'
 
 const PLOT_ROWS_MAX = 30
 // Nothing is fetched and no script runs, whatever the texts in it say.
@@ -95,7 +95,11 @@ ${renderTable(rows, [
   { title: 'Agent', cell: (row) => row.agent },
   { title: 'Reason', cell: (row) => row.reason },
   { title: 'Phase', cell: (row) => row.phase },
-  { title: isTask(report) ? 'Visit' : 'Round', isNumber: true, cell: (row) => row.round },
+  {
+    title: isTask(report) ? 'Visit' : 'Round',
+    isNumber: true,
+    cell: (row) => (isTask(report) ? countVisit(report, row) : row.round),
+  },
   { title: 'Refusals', isNumber: true, cell: (row) => formatThousands(row.count) },
 ])}</section>`
 }

@@ -1,6 +1,8 @@
-import type { CouncilReport, Evidence, Report, TaskReport } from 'phaselock/sdk'
+import type { CouncilReport, Evidence, RefusalRow, Report, ReportedDecision, TaskReport } from 'phaselock/sdk'
+import { formatChannel } from '../../core/approvals/ended-approval.js'
 import { plainLine, plainText } from '../../core/plain-text.js'
 import { formatCount, formatDuration, formatThousands } from '../../core/text.js'
+import { formatTime } from '../client/answer-values.js'
 import { runText } from '../terminal/evidence-text.js'
 import { cut, formatTable } from '../terminal/table.js'
 import { getWidth, paintText } from '../terminal/terminal.js'
@@ -15,8 +17,15 @@ export function isTask(report: Report): report is TaskReport {
   return report.run.kind === 'task'
 }
 
+/** How many files a task changed, and lines. */
+export interface ChangeTotals {
+  readonly files: number
+  readonly additions: number
+  readonly deletions: number
+}
+
 /** The report of a run for people, in the width of the terminal. */
-export function reportText(report: Report): string {
+export function reportText(report: Report, changes: ChangeTotals | null = null): string {
   const { id, title, status, finish_reason_details: details, elapsed_seconds } = report.run
   const field = (label: string, text: string): string => cut(`${label.padEnd(LABEL)}${plainLine(text)}`, getWidth())
   const blocks = [
@@ -24,6 +33,7 @@ export function reportText(report: Report): string {
       field(isTask(report) ? 'Task' : 'Run', `${id}  ${title}`),
       field('Status', `${status.replaceAll('_', ' ')}${details ? `: ${details}` : ''}`),
       field('Time', formatDuration(Math.round(elapsed_seconds))),
+      ...(changes === null ? [] : [field('Changed', formatChanges(changes))]),
       field('Refused', formatRefused(report)),
     ],
     ...(isTask(report) ? formatTaskBlocks(report) : formatCoordinationBlocks(report)),
@@ -36,11 +46,15 @@ export function reportText(report: Report): string {
     .join('\n\n')
 }
 
+function formatChanges({ files, additions, deletions }: ChangeTotals): string {
+  return `${formatCount(files, 'file')}, +${formatThousands(additions)} -${formatThousands(deletions)}`
+}
+
 function formatRefused({ refusals, buffer_chars_lost: lost }: Report): string {
   return `${formatCount(refusals.count, 'time')}${lost === 0 ? '' : `, ${formatCount(lost, 'character')} lost to restarts`}`
 }
 
-function formatTaskBlocks({ phases, gates, evidence }: TaskReport): readonly (readonly string[])[] {
+function formatTaskBlocks({ phases, gates, evidence, approvals = [] }: TaskReport): readonly (readonly string[])[] {
   if (phases.length === 0) return [['Work has not started.']]
   const sheet = formatTable(phases, [
     { title: 'PHASE', text: (phase) => phase.phase, isFlexible: true },
@@ -51,14 +65,32 @@ function formatTaskBlocks({ phases, gates, evidence }: TaskReport): readonly (re
     { title: 'STOPS', text: (phase) => formatThousands(phase.interrupts) },
     { title: 'TOKENS', text: (phase) => formatTokens(phase.tokens), isFlexible: true },
   ])
-  return [[sheet], formatGateBlock(gates), formatEvidenceBlock(evidence)]
+  return [[sheet], formatGateBlock(gates), formatApprovalBlock(approvals), formatEvidenceBlock(evidence)]
 }
 
-function formatGateBlock({ by_gate, pass_rate }: TaskReport['gates']): readonly string[] {
-  if (by_gate.length === 0) return []
-  const rate = pass_rate === null ? 'none' : `${Math.round(pass_rate * 100)} %`
+function formatApprovalBlock(approvals: readonly ReportedDecision[]): readonly string[] {
+  if (approvals.length === 0) return []
   return [
-    paintText('bold', `Gates: ${rate} passed`),
+    formatTable(approvals.slice(-ROWS_MAX), [
+      { title: 'DECIDED', text: (one) => (one.decision === 'approve' ? 'approved' : 'rejected') },
+      { title: 'GATE', text: (one) => one.gate, isFlexible: true },
+      { title: 'BY', text: (one) => one.by, isFlexible: true },
+      { title: 'WHERE', text: (one) => formatChannel(one.channel) },
+      { title: 'WHEN', text: (one) => formatTime(one.at) },
+    ]),
+  ]
+}
+
+/** `5 of 6 gate requests passed` */
+export function formatPassed({ passed, blocked }: Pick<TaskReport['gates'], 'passed' | 'blocked'>): string {
+  return `${formatThousands(passed)} of ${formatCount(passed + blocked, 'gate request')} passed`
+}
+
+function formatGateBlock(gates: TaskReport['gates']): readonly string[] {
+  const { by_gate } = gates
+  if (by_gate.length === 0) return []
+  return [
+    paintText('bold', formatPassed(gates)),
     formatTable(by_gate.slice(0, ROWS_MAX), [
       { title: 'GATE', text: (one) => one.gate, isFlexible: true },
       { title: 'PASSED', text: (one) => one.passed },
@@ -146,8 +178,17 @@ function formatRefusalBlock(report: Report): readonly string[] {
       { title: 'REASON', text: (row) => row.reason },
       { title: 'AGENT', text: (row) => row.agent, isFlexible: true },
       { title: 'PHASE', text: (row) => row.phase || '-', isFlexible: true },
-      { title: isTask(report) ? 'VISIT' : 'ROUND', text: (row) => row.round },
+      {
+        title: isTask(report) ? 'VISIT' : 'ROUND',
+        text: (row) => (isTask(report) ? countVisit(report, row) : row.round),
+      },
     ]),
     ...(left > 0 ? [`… and ${formatCount(left, 'more row')}; --json shows them`] : []),
   ]
+}
+
+/** Which visit to its phase a refusal fell into: the report numbers the visits of a task through all phases. */
+export function countVisit({ visits }: Pick<TaskReport, 'visits'>, { phase, round }: RefusalRow): number | string {
+  const count = visits.filter((one) => one.phase === phase && one.visit <= round).length
+  return count === 0 ? '-' : count
 }
