@@ -53,6 +53,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'cli/coordinate-token': 'tokens of council members on the command line; http/coordinations covers the rules',
   'cli/documents': 'contracts in folders of documents on the command line; contract/documents covers how they are read',
   'cli/init-bad-input': 'init and doctor in repositories with something wrong; cli/survey covers what they find',
+  'cli/init-sigusr1':
+    'init where tests send SIGUSR1, with and without a terminal; cli/trial-output covers what is read',
   'cli/init-trial': 'init with runners of several kinds; e2e/init-walk covers the trial of npm test',
   'cli/knowledge-install': 'installs the embedding model; http/knowledge covers how it is used',
   'cli/lasting': 'CLI commands that outlive restarts of the server',
@@ -293,6 +295,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'further sessions of a real Claude Code in tmux; launch/claude covers a whole one, launch/in-chat the rules',
   'launch/claude-restarts':
     'restarts, /clear and two sessions of a real Claude Code in tmux; launch/in-chat covers the rules',
+  'launch/planted-settings':
+    'what four real agent CLIs do with settings of a repository; launch/claude, codex and other-clis show that sessions do not',
   'launch/native': 'a real Claude Code with its own tools in tmux; http/hook-events covers the rules',
   'launch/native-attacks':
     'attacks by a real Claude Code with its own tools in tmux; http/hook-events and launch/session-hooks cover the rules',
@@ -354,6 +358,8 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'tools/upstream/stdio':
     'every fault of an upstream MCP server; tools/upstream/answers and http/upstream cover the main ones',
   'e2e/bad-store': 'starts a server on each wrong PostgreSQL store; needs PostgreSQL',
+  'e2e/shared-trees':
+    'nodes that share work trees, killed, paused and adopted; store/shared-trees covers folder, lock and fence',
   'e2e/rolling-restart': 'restarts three nodes in turn under load; needs PostgreSQL',
   'store/keeping-postgres':
     'erases, archives and rotates in PostgreSQL; store/erase, archive and rotate-keys cover SQLite',

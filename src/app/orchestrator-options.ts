@@ -2,11 +2,14 @@ import type { Confinement, ProviderName } from '../confinement/confinement.js'
 import type { Contract, Enforcement } from '../core/contract/contract.js'
 import type { ConfirmSetting } from '../core/identity/sensitive-acts.js'
 import type { JsonObject } from '../core/json.js'
+import type { SharedFolder } from '../store/shared-trees/shared-folder.js'
 import type { Store } from '../store/store.js'
 
 export interface OrchestratorOptions {
   readonly store: Store
   readonly stateDir: string
+  /** Where what is kept about work trees is shared with other nodes. */
+  readonly sharedTrees?: SharedFolder | null
   readonly workspace: string
   readonly contract: {
     readonly contract: Contract

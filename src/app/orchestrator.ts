@@ -5,6 +5,7 @@ import type { Contract } from '../core/contract/contract.js'
 import { FIRST_OPERATOR } from '../core/identity/registry.js'
 import { type Cleaner, makeCleaner } from '../store/redaction/clean-data.js'
 import { listEnvironmentSecrets } from '../store/redaction/secret-names.js'
+import type { TreeFence } from '../store/shared-trees/tree-fence.js'
 import { takeStateDirectory } from '../store/state-directory.js'
 import type { Store } from '../store/store.js'
 import type { App } from './app.js'
@@ -23,7 +24,6 @@ import { Ledger } from './ledger/ledger.js'
 import { Quota, RefusalLog } from './ledger/refusal-log.js'
 import { McpArrivals } from './mcp-arrivals.js'
 import type { OrchestratorOptions } from './orchestrator-options.js'
-import { recoverStashes } from './stash/recover-stashes.js'
 import { RunFiles } from './status/run-files.js'
 import { keepRunFiles, putCoordination } from './status/status-files.js'
 import { TaskRuns } from './status/task-runs.js'
@@ -40,9 +40,10 @@ import { openWorkshop } from './tool-calls/tool-runtime.js'
 import { listClaudeCodeFolders, Transcripts } from './transcripts.js'
 import { Checking } from './transitions/checking.js'
 import { LongGates } from './transitions/long-gates.js'
+import { recoverTrees } from './trees/recover-trees.js'
+import { shareTrees } from './trees/share-trees.js'
 import { PROGRAM_VERSION } from './version.js'
 import { type WebhookStatus, Webhooks } from './webhooks/webhooks.js'
-import { recoverWorktrees } from './worktrees/recover-worktrees.js'
 
 export type { OrchestratorOptions }
 
@@ -75,7 +76,8 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const { hash: defaultContract } = contract
   const { secrets, redact, clean } = keepSecrets(options)
   const tokens = new Tokens(secrets.signing())
-  const ledger = await startLedger(options.store, { secrets, redact, clean })
+  const { kept, closeKept } = await shareTrees(options)
+  const ledger = await startLedger(options.store, { secrets, redact, clean, fence: kept.fence })
   const contracts = new ContractBook(ledger, options.minConfinement ?? null)
   const system = { now: now(), actor: 'system' }
   const { origin, isTrusted = true } = options.contract
@@ -83,21 +85,14 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
   const firstStart = await ensureOperator(ledger, secrets, system)
   await ledger.record({ type: 'server_started', programVersion: PROGRAM_VERSION, contractHash: contract.hash }, system)
   const feed = new Feed(ledger)
-  const workshop = openWorkshop(options)
+  const workshop = openWorkshop(options, kept)
   let isClosing = false
   // Failures caused by closing the store are not faults.
   const onFault = (error: unknown): void => {
     if (!isClosing) options.onFault(error)
   }
   const runFiles = new RunFiles(options.stateDir, onFault)
-  const places = {
-    workspace: options.workspace,
-    stateDir: options.stateDir,
-    taskBytesMax: readTaskBytesMax(options.environment),
-    contractFile: options.contractFile ?? null,
-    contractBases: options.contractBases ?? [],
-    contractParts: options.contractParts ?? [],
-  }
+  const places = { ...pickPlaces(options), ...kept }
   const { confinement, trees } = workshop
   const around = { ledger, contracts, tokens, now, redact, confinement, trees, defaultContract, ...places }
   const coordinations = new Coordinations(around, options.environment, onFault)
@@ -142,11 +137,18 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
       await refusals.flush()
       await ledger.record({ type: 'server_stopped' }, { now: now(), actor: 'system' })
     } finally {
+      closeKept()
       await options.store.close()
     }
   }
   const own = { refusals, inFlight: new InFlight(), contractOf: contract, integrity, firstStart }
   return { ...app, ...own, environment: options.environment, webhooks: () => webhooks.list(), close }
+}
+
+function pickPlaces(options: OrchestratorOptions) {
+  const { workspace, stateDir, contractFile = null, contractBases = [], contractParts = [] } = options
+  const taskBytesMax = readTaskBytesMax(options.environment)
+  return { workspace, stateDir, taskBytesMax, contractFile, contractBases, contractParts }
 }
 
 function pickStored({ scratch, buildCaches, views, library }: ReturnType<typeof openWorkshop>) {
@@ -158,10 +160,13 @@ function chooseClock({ cluster }: Store): () => number {
   return cluster === undefined ? Date.now : () => cluster.now()
 }
 
-async function startLedger(store: Store, cleaner: ReturnType<typeof keepSecrets>): Promise<Ledger> {
+async function startLedger(
+  store: Store,
+  cleaner: ReturnType<typeof keepSecrets> & { readonly fence: TreeFence },
+): Promise<Ledger> {
   observeAppends(store)
   await store.cluster?.agreeOnSecrets(cleaner.secrets.signing())
-  const ledger = new Ledger(store, cleaner.clean, cleaner.redact)
+  const ledger = new Ledger(store, cleaner.clean, cleaner.redact, cleaner.fence)
   await ledger.start()
   return ledger
 }
@@ -169,8 +174,7 @@ async function startLedger(store: Store, cleaner: ReturnType<typeof keepSecrets>
 // Resumes the work that was in progress when the server stopped.
 async function goOn(app: App, environment: NodeJS.ProcessEnv, onFault: (error: unknown) => void): Promise<Webhooks> {
   const { coordinations } = app
-  await recoverStashes(app, onFault)
-  await recoverWorktrees(app, onFault)
+  await recoverTrees(app, onFault)
   coordinations.listen(({ id }) => putCoordination(app, id))
   watchVotes(app, onFault)
   await coordinations.resume()

@@ -5,6 +5,8 @@ import { matchesGlob } from '../contract/glob.js'
 import { matchesPattern } from '../contract/patterns.js'
 import type { Json } from '../core/json.js'
 import type { Context } from '../core/task/command.js'
+import type { SharedFolder } from '../store/shared-trees/shared-folder.js'
+import type { TreeFence } from '../store/shared-trees/tree-fence.js'
 import type { Upstream } from '../tools/upstream/upstream.js'
 import type { HookSessions } from './hooks/hook-sessions.js'
 import type { SecretKeeper } from './identity/secrets.js'
@@ -38,6 +40,12 @@ export interface Resources {
   /** The work tree for tasks that name none. */
   readonly workspace: string
   readonly stateDir: string
+  /** Where what is kept about work trees lies: the state directory, or a folder that nodes share. */
+  readonly keptDir: string
+  /** Null: work trees of this server are not shared with other nodes. */
+  readonly sharedTrees: SharedFolder | null
+  /** Held while a work tree is changed, or what is kept about it. */
+  readonly fence: TreeFence
   /** How many bytes a task may add to its work tree. */
   readonly taskBytesMax: number
   /** How often refused tokens are recorded with a task. */

@@ -1,5 +1,5 @@
 import type { Code } from '../core/codes.js'
-import type { Json, JsonObject } from '../core/json.js'
+import type { JsonObject } from '../core/json.js'
 import type { Refusal } from '../core/task/refusal.js'
 
 /** A refusal with everything that helps the caller. `extra` becomes members of the problem document. */
@@ -37,13 +37,14 @@ export function toProblem(
   extra: JsonObject = {},
   recorded = true,
 ): { readonly ok: false; readonly problem: Problem } {
-  const retry: Json | undefined = refusal.retry === undefined ? undefined : { ...refusal.retry }
+  const retry: JsonObject = refusal.retry === undefined ? {} : { retry: { ...refusal.retry } }
+  const remedy: JsonObject = refusal.remedy === undefined ? {} : { remedy: refusal.remedy }
   return {
     ok: false,
     problem: {
       code: refusal.code,
       detail: refusal.detail,
-      extra: retry === undefined ? extra : { ...extra, retry },
+      extra: { ...extra, ...retry, ...remedy },
       recorded,
     },
   }

@@ -18,6 +18,8 @@ interface Options {
   readonly stateDir: string
   /** Only this provider is tried; null: the best one the machine has. */
   readonly only: ProviderName | null
+  /** Beside the state directory, what commands never see. */
+  readonly unshown?: readonly string[]
 }
 
 interface Kind {
@@ -38,7 +40,7 @@ export async function openConfinement(options: Options): Promise<Confinement> {
   const refused: Missing[] = []
   for (const kind of KINDS) {
     if (options.only !== null && options.only !== kind.name) continue
-    const open = () => openKind(kind, options.stateDir)
+    const open = () => openKind(kind, options.stateDir, options.unshown)
     const opened = await open()
     if (opened.confinement.missing.length === 0) return new ReopeningSandbox(opened, open)
     await opened.confinement.close()
@@ -58,7 +60,7 @@ export async function tryAllProviders(stateDir: string): Promise<readonly Confin
   return found
 }
 
-async function openKind(kind: Kind, stateDir: string): Promise<OpenedSandbox> {
+async function openKind(kind: Kind, stateDir: string, unshown: readonly string[] = []): Promise<OpenedSandbox> {
   const lacking = ['unshare', 'mount', 'sh', 'bash', ...kind.programs].filter((name) => findProgram(name) === null)
   if (process.platform !== 'linux') return makeUnusable(kind.name, `it needs Linux, and this is ${process.platform}`)
   if (lacking.length > 0) return makeUnusable(kind.name, `${lacking.join(', ')} cannot be found`)
@@ -67,7 +69,7 @@ async function openKind(kind: Kind, stateDir: string): Promise<OpenedSandbox> {
     const identity = detectIdentity()
     keeper = await Keeper.open(stateDir, identity)
     const one = keeper
-    const confinement = await assemble(kind, { keeper, identity, stateDir })
+    const confinement = await assemble(kind, { keeper, identity, stateDir, unshown })
     return { confinement, isAlive: () => one.isAlive, ended: one.ended }
   } catch (error) {
     await keeper?.close()
@@ -87,9 +89,14 @@ const LAYER_BYTES_MAX = 1024 ** 3
 
 async function assemble(
   kind: Kind,
-  one: { readonly keeper: Keeper; readonly identity: Identity; readonly stateDir: string },
+  one: {
+    readonly keeper: Keeper
+    readonly identity: Identity
+    readonly stateDir: string
+    readonly unshown: readonly string[]
+  },
 ): Promise<Confinement> {
-  const { keeper, identity, stateDir } = one
+  const { keeper, identity, stateDir, unshown } = one
   // In memory: bounded, and removed with the keeper. A copied tree may be larger than that and is on disk.
   if (kind.trees === 'overlay')
     await keeper.ask(
@@ -111,7 +118,7 @@ async function assemble(
     filters: canFilter ? writeFilters(stateDir) : null,
     limits: computeDefaultLimits(),
     groups,
-    stateDir,
+    ...{ stateDir, unshown },
     where: (program) => WHERE.get(program) ?? program,
   })
   const missing = await probe(sandbox, stateDir)

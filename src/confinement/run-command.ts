@@ -12,6 +12,8 @@ export interface OutputLimits {
   readonly bytesMax?: number
   /** Receives the whole standard output piece by piece, including parts that are not kept. */
   readonly onStdout?: (chunk: Buffer) => void
+  /** The same for standard error. */
+  readonly onStderr?: (chunk: Buffer) => void
 }
 const SHOWN: OutputLimits = { headBytes: 96 * 1024, tailBytes: 32 * 1024 }
 /** A command that writes more than this is stopped. */
@@ -57,6 +59,7 @@ async function runToEnd(confinement: Starts, job: Job, kept: OutputLimits): Prom
   const stdout = collect(confined.stdout, kept, count)
   if (kept.onStdout !== undefined) confined.stdout.on('data', kept.onStdout)
   const stderr = collect(confined.stderr, kept, count)
+  if (kept.onStderr !== undefined) confined.stderr.on('data', kept.onStderr)
   const ended = await confined.done
   return {
     exitCode: ended.exitCode,

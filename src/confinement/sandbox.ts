@@ -36,6 +36,8 @@ interface Parts {
   readonly limits: Limits
   readonly groups: Groups | null
   readonly stateDir: string
+  /** Beside the state directory, what commands never see. */
+  readonly unshown: readonly string[]
   readonly where: (program: string) => string
 }
 
@@ -137,7 +139,8 @@ export class Sandbox {
   // keys. Of the state directory only the compiled Go library, and packages that were fetched for the tree.
   #mayShow(path: string, tree: string): boolean {
     if ([GO_CACHE, FETCHED].some((name) => isInside(join(this.parts.stateDir, name), path))) return true
-    return !isInside(path, tree) && !isInside(path, this.parts.stateDir) && !isInside(this.parts.stateDir, path)
+    const { stateDir, unshown } = this.parts
+    return !isInside(path, tree) && ![stateDir, ...unshown].some((one) => isInside(path, one) || isInside(one, path))
   }
 
   // Top-level folders of the tree that are mounted read-only over the view of it.

@@ -121,6 +121,10 @@ export const CODES = {
     remedy:
       'Wait for the number of seconds in Retry-After, then send the request again. Start the node if it stays away.',
   },
+  trees_elsewhere: {
+    title: 'What the node knew about its work trees is not here',
+    remedy: 'Adopt the node from a server that was started with the folder of its shared trees: --shared-trees FOLDER.',
+  },
   shutting_down: { title: 'The server is stopping', remedy: 'Send the request again when it is back.' },
   confinement_unavailable: {
     title: 'Commands cannot be confined as the contract requires',

@@ -1,10 +1,13 @@
+import { realpath } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isBySession, type Principal } from '../app/identity/identity.js'
 import { isSameStart, refuseWrongNode } from '../app/nodes/find-node.js'
 import { isNodeMark, type MarkedRequest, makeNodeMark, NODE_MARK, NODE_SESSION } from '../app/nodes/node-mark.js'
+import { findTreeHome } from '../app/nodes/tree-home.js'
 import type { Orchestrator } from '../app/orchestrator.js'
 import { type Problem, refuse } from '../app/result.js'
+import { isObject } from '../core/json.js'
 import { askNode } from './ask-node.js'
 import { findStream } from './find-stream.js'
 import { keepForwardedSession, readSessionCookie } from './session-cookie.js'
@@ -49,9 +52,9 @@ export class Forwarder {
     const { cluster } = this.app.ledger
     if (cluster === undefined) return false
     const stream = await findStream(this.app, request, principal)
-    const home = stream === null ? null : await this.app.ledger.findOtherHome(stream)
-    if (stream === null || home === null) return false
-    const away = refuseWrongNode(stream, home).problem
+    const home = stream === null ? await this.#findHomeOfTree(request) : await this.app.ledger.findOtherHome(stream)
+    if (home === null) return false
+    const away = refuseWrongNode(stream ?? 'The work tree', home).problem
     // Forwarded once already: the nodes do not agree on where it belongs.
     if (this.#arrived.has(request.raw)) return away
     const answer = await this.#askHome(request, { cluster, home, principal })
@@ -63,6 +66,18 @@ export class Forwarder {
     answer.once('error', () => raw.destroy())
     raw.once('close', () => answer.destroy())
     return true
+  }
+
+  // A new task in a shared tree belongs to the node whose tasks work there.
+  async #findHomeOfTree(request: FastifyRequest): Promise<string | null> {
+    if (this.app.sharedTrees === null || request.routeOptions.url !== '/api/v1/tasks' || request.method !== 'POST')
+      return null
+    const body = isObject(request.body) ? request.body : {}
+    const workspace = await realpath(String(body.workspace ?? this.app.workspace)).catch(() => null)
+    const home = workspace === null ? null : await findTreeHome(this.app, workspace)
+    // The other node has a work tree of its own for tasks that name none.
+    if (home !== null) this.#bodies.set(request.raw, JSON.stringify({ ...body, workspace }))
+    return home
   }
 
   // A node that is restarted has not begun to handle the request: its next start gets it.

@@ -39,6 +39,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   internal_error: 500,
   store_unavailable: 503,
   wrong_node: 503,
+  trees_elsewhere: 409,
   shutting_down: 503,
   confinement_unavailable: 503,
   agent_unavailable: 422,

@@ -8,7 +8,7 @@ import type { JsonObject } from '../core/json.js'
 
 /** The state of a task, for the agent that holds it. Says nothing about phases that are not open yet. */
 export async function buildWorkflowState(app: App, { contract, state }: AgentCall): Promise<JsonObject> {
-  const { task_id: _id, phase: _phase, ...help } = buildAgentHelp(contract, state)
+  const { task_id: _id, phase: _phase, ...help } = buildAgentHelp(contract, state, app.checking.findGateRun(state.id))
   const completed = state.completedPhases.map((id) => formatPhaseName(contract, id))
   const current = formatPhaseName(contract, state.phase)
   return {

@@ -118,7 +118,11 @@ describe('approvals and questions on the command line', () => {
     expect(rejected.stdout).toMatch(/ is rejected\.\n$/)
     const other = /(apr-\S+) is rejected/.exec(rejected.stdout)?.[1] ?? ''
     expect((await place.run(['approvals', other])).stdout).toContain('Decided    rejected by admin: no error cases\n')
-    expect((await place.run(['approve', other])).stderr).toBe(`Approval ${other} was rejected already, by admin.\n`)
+    expect((await place.run(['approve', other])).stderr).toMatch(
+      new RegExp(
+        `^Approval ${other} was rejected on the command line by admin at \\d\\d:\\d\\d:\\d\\d UTC \\(no error cases\\); there is nothing to do\\.\n$`,
+      ),
+    )
   })
 
   it('[REQ-BYHAND-11] an answer that is not an option is refused with the options and how to choose one', async () => {
@@ -126,10 +130,10 @@ describe('approvals and questions on the command line', () => {
     await call('/tools/execute', { task_id: 'one', tool_name: 'ask_user_question', args })
     expect((await place.run(['questions'])).stdout).toContain('phaselock answer ID TEXT')
     expect(await place.run(['answer', 'one', '90'])).toMatchObject({
-      code: 1,
+      code: 2,
       stdout: '',
       stderr:
-        'That is none of the options:\n  1  80\n  2  8080\nAnswer with --option NUMBER, or with --other and a text of your own.\n',
+        'There is no option 90. The options are:\n  1  80\n  2  8080\nAnswer with the number of one, or with --other and a text of your own.\n',
     })
     expect((await place.run(['answer', 'one', '90', '--other'])).code).toBe(0)
   })

@@ -60,13 +60,7 @@ const WRONG: readonly (readonly [name: string, args: readonly string[], code: nu
   ['an address that is none', ['status', '--url', 'nonsense'], 2, /not an address/],
   ['a token file that is not there', ['status', '--token-file', '/nowhere'], 2, /cannot be read/],
   ['a rejection without a word', ['reject', 'apr-1-x'], 2, /--comment/],
-  ['no command', [], 2, /Usage: phaselock/],
-  [
-    'nobody at the address',
-    ['status', '--url', 'http://localhost:1'],
-    3,
-    /http:\/\/localhost:1[\s\S]*serve[\s\S]*npm start/,
-  ],
+  ['nobody at the address', ['status', '--url', 'http://localhost:1'], 3, /http:\/\/localhost:1 [\s\S]*phaselock up/],
   ['a task that is not there', ['task', 'show', 'nope'], 1, /There is no task "nope"[\s\S]*\[not_found\]/],
   ['a contract that is not known', ['task', 'add', 'x', '--contract', 'nope'], 1, /There is no contract/],
   ['an operator who is not there', ['operator', 'revoke', 'nobody'], 1, /\[not_found\]/],
@@ -148,6 +142,11 @@ test('[REQ-CLI-9] tasks are added, listed, shown and steered', async () => {
   expect(cancelled).toMatchObject({ id: 'second', status: 'cancelled' })
   const again = await place.run(['task', 'cancel', 'second', '--reason', 'again'])
   expect(again.code).toBe(1)
+  // What nobody works on can be taken up, and what a cancelled task changed is not hidden.
+  expect((await place.run(['status'])).stdout).toMatch(/NOT TAKEN[\s\S]*first[\s\S]*phaselock claude --task ID/)
+  await place.json(['task', 'add', 'Third', '--id', 'third'])
+  const ended = await place.run(['task', 'cancel', 'third', '--reason', 'not needed'])
+  expect(ended.stdout).toContain('git restore undoes it')
 })
 
 test('[REQ-CLI-9] agents, operators, contracts, secret and pause', async () => {

@@ -81,8 +81,11 @@ describe('phaselock coordinate', () => {
       [['-c', wrong, 'Why?'], /wrong\.yaml:4:6: agents\[1\]\.id: There are two agents 'a'\./],
       [['-c', file, '-o', 'novelty=odd', 'Why?'], /options\.novelty: must be one of/],
       [['-c', file, '-o', 'colour=red', 'Why?'], /options\.colour: is not a known field/],
-      [['-c', file], /Give the question/],
-      [['-c', file, '--question-file', join(place.work, 'none'), 'Why?'], /one of both/],
+      [['-c', file], /Give either the question or --question-file/],
+      [
+        ['-c', file, '--question-file', join(place.work, 'none'), 'Why?'],
+        /Give either the question or --question-file/,
+      ],
       [['Why?'], /--config/],
       [['-c', file, '--timeout', '0', 'Why?'], /whole number from 1/],
     ]

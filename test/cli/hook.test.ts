@@ -107,6 +107,10 @@ describe('the shell script for hooks', () => {
       expect(await shim(TODOS), `${status} ${body}`).toMatchObject({ code: 2, out: '' })
       stranger?.close()
     }
+    // The script gives up before an agent CLI does.
+    aim(await neverAnswer(), token)
+    expect(await shim(TODOS)).toMatchObject({ code: 2, out: '' })
+    stranger?.closeAllConnections()
     rmSync(join(dir, 'address'))
     expect(await shim(TODOS)).toMatchObject({ code: 2, out: '' })
   })
@@ -170,5 +174,15 @@ describe('the plugin for OpenCode', () => {
     }
     aim('http://127.0.0.1:9', token)
     await expect(ask(...todos('root'))).rejects.toThrow()
-  })
+    aim(await neverAnswer(), token)
+    await expect(ask(...todos('root'))).rejects.toThrow()
+    stranger?.closeAllConnections()
+  }, 120_000)
 })
+
+/** A server that takes every call and answers none. */
+async function neverAnswer(): Promise<string> {
+  stranger = createServer(() => undefined)
+  await new Promise<void>((resolve) => stranger?.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`
+}

@@ -92,7 +92,7 @@ test.concurrent.each(depth(REPOSITORIES.slice(-2), REPOSITORIES))(
     const text = readFileSync(join(cwd, 'agent_workflow.yaml'), 'utf8')
     expect(text).toContain(`The tests are run with: ${found}`)
     expect(text).toContain(`tests: { run: ${found}, `)
-    expect(text.includes('src/test/**')).toBe(name === 'java')
+    expect(text.includes('java-')).toBe(name === 'java')
     const checked = await place.run(['validate'], { cwd })
     expect(checked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^agent_workflow.yaml: ok/) })
   },

@@ -69,7 +69,7 @@ describe('agents from the command line', () => {
         spawn: { state: 'running', adapter: 'tmux' },
       })
       const listed = (await place.run(['agents'])).stdout
-      expect(listed).toMatch(/^ada +running +0 +task-\w+ +PLAN +\d+ ?s/m)
+      expect(listed).toMatch(/^ada +running +0 +task-\w+ +PLAN +confined +\d+ ?s/m)
       for (const line of listed.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
       // A terminal for tmux is made by script(1).
       const attached = spawn('script', ['-qec', `${process.execPath} ${SCRIPT} attach ada`, '/dev/null'], {

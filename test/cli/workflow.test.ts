@@ -183,7 +183,9 @@ describe('start', () => {
     )
     const begun = await cli('start', contract, '--task', 'Stop looping\nwith all details')
     expect(begun).toMatchObject({ code: 0, stdout: 'You are in the CODE phase of Stop looping. Keep it small.\n' })
-    expect(begun.stderr).toMatch(/^Started run-\w+ under discovery 1, agent runner-\w+\.\n$/)
+    expect(begun.stderr).toMatch(
+      /^Started run-\w+ under discovery 1, agent runner-\w+\.\nWork in the tree as the prompt says/,
+    )
     expect(statSync(runPath()).mode & 0o777).toBe(0o600)
     expect(readdirSync(server.stateDir).filter((name) => name.endsWith('.new'))).toEqual([])
     expect(await task()).toMatchObject({

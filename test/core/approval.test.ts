@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Approver, Command } from '../../src/core/task/command.js'
 import { evolve } from '../../src/core/task/evolve.js'
+import { formatClock } from '../../src/core/text.js'
 import { contractOf, gate, phase, T0, World } from './world.js'
 
 const human: Approver = { kind: 'operator', name: 'ann', role: null }
@@ -31,6 +32,41 @@ function answer(world: World, about: Partial<Command & { type: 'decide_approval'
     ...about,
   })
 }
+
+/** The words of the refusal that an answer gets now. */
+function refusalOf(world: World): string | undefined {
+  const approval = [...world.state.approvals.values()].at(-1)
+  const { id: approvalId = '', digest = '' } = approval ?? {}
+  const again = { type: 'decide_approval', approvalId, decision: 'approve', digest, comment: '', by: human } as const
+  const decision = world.ask(again)
+  return decision.kind === 'unrecorded' ? decision.refusal.detail : undefined
+}
+
+describe('an answer to an approval that ended', () => {
+  it('[REQ-READS-2] is refused with who decided what, where and when', () => {
+    const world = waiting()
+    const id = [...world.state.approvals.keys()].at(-1)
+    answer(world, { channel: 'in_chat' })
+    const clock = formatClock(world.now)
+    expect(refusalOf(world)).toBe(
+      `Approval ${id} was approved in the chat by ann at ${clock} UTC; there is nothing to do.`,
+    )
+    world.move('B')
+    expect(refusalOf(world)).toContain('was approved in the chat by ann')
+    world.now += 2 * 86_400_000
+    expect(refusalOf(world)).toContain(`at ${clock} UTC, 2 days ago; there is nothing to do`)
+    const rejected = waiting()
+    answer(rejected, { decision: 'reject', comment: 'no error cases' })
+    expect(refusalOf(rejected)).toContain('was rejected over the API by ann at ')
+    expect(refusalOf(rejected)).toContain('(no error cases); there is nothing to do.')
+  })
+
+  it('[REQ-READS-2] says that nobody decided where nobody did', () => {
+    const world = waiting()
+    world.now = ([...world.state.approvals.values()].at(-1)?.expiresAt ?? 0) + 1
+    expect(refusalOf(world)).toMatch(/has expired: too few answered until \d\d:\d\d:\d\d UTC\.$/)
+  })
+})
 
 describe('approvals', () => {
   it('[REQ-APPROVAL-1] an approval gate opens nothing by itself: it opens a request and waits', () => {

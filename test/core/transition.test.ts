@@ -189,14 +189,20 @@ describe('gates', () => {
   })
 
   it.each(['warning', 'info'] as const)(
-    '[REQ-CORE-8] a failing check of severity %s is told and recorded but does not block',
+    '[REQ-READS-6] [REQ-CORE-8] a failing check of severity %s is told and recorded but does not block',
     (severity) => {
       const world = new World(gated(severity))
       world.claim()
       world.move('B', { checks: new Map([outcome('g', 'all_tests_pass', 'fails')]) })
       expect(world.state.phase).toBe('B')
       expect(world.events.find((event) => event.type === 'gate_passed')).toMatchObject({
-        warnings: [{ check: 'all_tests_pass', severity }],
+        warnings: [
+          {
+            check: 'all_tests_pass',
+            severity,
+            remedy: 'Change the code until the tests that are named pass. This does not close the gate.',
+          },
+        ],
       })
     },
   )

@@ -10,7 +10,7 @@ interface Elsewhere {
 }
 
 export const ELSEWHERE: readonly Elsewhere[] = [
-  { line: /^npm ci && npm run build && npm link$/, test: 'e2e/package', word: "'npm'" },
+  { line: /^npm ci && npm run build$|^npm link$/, test: 'e2e/package', word: "'npm'" },
   { line: /^npm run demo$/, test: 'demo/demo', word: 'scripts/demo.mjs' },
   { line: /^phaselock demo$/, test: 'e2e/package', word: 'demo' },
   { line: /^npm start\b/, test: 'cli/serve', word: 'npm start' },
@@ -32,6 +32,7 @@ export const ELSEWHERE: readonly Elsewhere[] = [
   { line: /^phaselock trust$/, test: 'cli/trust', word: 'on a terminal' },
   { line: /^phaselock backup |^phaselock restore /, test: 'cli/backup', word: "'restore'" },
   { line: /^export PHASELOCK_STORE=postgres:|^phaselock nodes prepare /, test: 'e2e/nodes', word: "'prepare'" },
+  { line: /^phaselock serve --shared-trees |^phaselock nodes /, test: 'e2e/shared-trees', word: '--shared-trees' },
   { line: /^phaselock move /, test: 'store/move', word: 'postgres' },
   { line: /^phaselock serve .*--advertise /, test: 'e2e/nodes', word: '--advertise' },
   { line: /^OTEL_EXPORTER_OTLP_ENDPOINT=/, test: 'e2e/telemetry', word: 'OTEL_EXPORTER' },

@@ -101,7 +101,9 @@ function makeHome(): string {
   writeFileSync(join(shop, '.gitignore'), 'node_modules/\n')
   git('init', '-q')
   git('add', '.')
-  git('-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-qm', 'first')
+  git('config', 'user.name', 'a')
+  git('config', 'user.email', 'a@example.org')
+  git('commit', '-qm', 'first')
   return home
 }
 

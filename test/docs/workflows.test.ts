@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { BUNDLED_CONTRACTS, findBundledContract, isDocuments } from '../../src/contract/bundled-contracts.js'
 import { loadContractFile } from '../../src/contract/load/load-contract.js'
 import { compileSchema } from '../../src/contract/schemas.js'
-import type { Json } from '../../src/core/json.js'
+import type { Phase } from '../../src/core/contract/contract.js'
+import { isObject, type Json } from '../../src/core/json.js'
 
 const PAGE = readFileSync(new URL('../../docs/workflows.md', import.meta.url), 'utf8')
 const NAMES = BUNDLED_CONTRACTS.filter((name) => !isDocuments(name))
@@ -21,7 +22,8 @@ function listExamples(prompt: string): readonly Json[] {
   for (let at = prompt.indexOf('{"'); at !== -1; at = prompt.indexOf('{"', at + 1))
     for (let end = prompt.indexOf('}', at); end !== -1; end = prompt.indexOf('}', end + 1)) {
       try {
-        found.push(JSON.parse(prompt.slice(at, end + 1)) as Json)
+        const example = JSON.parse(prompt.slice(at, end + 1)) as Json
+        found.push(example, ...listHandedIn(example))
         at = end
         break
       } catch {
@@ -29,6 +31,21 @@ function listExamples(prompt: string): readonly Json[] {
       }
     }
   return found
+}
+
+/** Each artifact is shown in the call that hands it in. */
+function expectWholeCalls({ id, prompt, requiredArtifacts }: Phase, examples: readonly Json[]): void {
+  expect(prompt, id).toContain('request_transition:')
+  for (const { type } of requiredArtifacts.filter((one) => !NOT_SHOWN.includes(one.type)))
+    expect(examples, id).toContainEqual({
+      target_phase: expect.any(String),
+      artifacts: { [type]: expect.any(Object) },
+    })
+}
+
+/** The artifacts of a whole request. */
+function listHandedIn(example: Json): readonly Json[] {
+  return isObject(example) && isObject(example.artifacts) ? Object.values(example.artifacts) : []
 }
 
 describe('docs/workflows.md', () => {
@@ -66,11 +83,28 @@ describe('docs/workflows.md', () => {
         const isShown = examples.some((example) => validate(example).length === 0)
         expect(isShown, `${phase.id} shows ${type}, among ${JSON.stringify(examples)}`).toBe(true)
       }
+      if (name === 'tdd') expectWholeCalls(phase, examples)
       for (const { from, to, when } of transitions) {
         if (from !== phase.id) continue
         expect(phase.prompt, `${from} ${to}`).toMatch(new RegExp(`\\b${to}\\b`))
         if (when !== null) expect(phase.prompt, `${from} ${to}`).toContain(when)
       }
     }
+  })
+
+  it('[REQ-READS-7] the prompts of tdd say what to do while a person decides, and how the last phase ends', async () => {
+    const loaded = await loadContractFile(findBundledContract('tdd'))
+    const promptOf = (id: string): string => (loaded.ok ? (loaded.contract.phases.get(id)?.prompt ?? '') : '')
+    expect(promptOf('PLAN')).not.toContain('request TDD again')
+    expect(promptOf('PLAN')).toMatch(
+      /the call may wait for that\. If its answer is approval_pending, make\s+the same call again/,
+    )
+    expect(promptOf('COMPLETE')).toMatch(/the last phase:\s+requesting COMPLETE itself completes the task/)
+  })
+
+  it('[REQ-READS-6] the prompt of a review shows how a comment is marked as resolved', async () => {
+    const loaded = await loadContractFile(findBundledContract('tdd'))
+    const prompt = loaded.ok ? (loaded.contract.phases.get('REVIEW')?.prompt ?? '') : ''
+    expect(listExamples(prompt)).toContainEqual({ comment: expect.any(String), status: 'resolved' })
   })
 })

@@ -188,3 +188,10 @@ describe('what each agent CLI makes of an answer', () => {
     expect(read({ hook_event_name: 'beforeShellExecution' })).toMatchObject({ calls: [{ args: { command: null } }] })
   })
 })
+
+it.each([
+  [OPENCODE_HOOKS, 'other_find'],
+  [COPILOT_HOOKS, 'other-find'],
+])('[REQ-HOOK-30] a tool of another MCP server is unknown: $title', (dialect, name) => {
+  expect(translate(dialect, name, {})).toMatchObject({ calls: [{ tool: `${dialect.agentCli}:${name}` }] })
+})

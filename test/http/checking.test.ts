@@ -80,6 +80,24 @@ describe('while the gates of a task are checked', () => {
     expect(await run.app.ledger.store.lastSeq()).toBe(before)
   })
 
+  it('[REQ-READS-3] the next step is to wait for the answer of that request, not to send another one', async () => {
+    const steps = async (): Promise<readonly unknown[]> => [
+      (await look('/tasks/t')).next_step,
+      (await look('/tasks/t/prompt')).next_step,
+      (await look('/state/snapshot', token)).next_step,
+      (await buildWorkflowState(run.app, await admitted(run, token))).next_step,
+    ]
+    for (const step of await steps()) expect(step).toBe('Finish WORK, then request DONE.')
+    const moving = run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase: 'DONE' })
+    await expect.poll(async () => (await look('/tasks/t')).checking, { timeout: 5000 }).toBe(true)
+    for (const step of await steps()) {
+      expect(step).toMatch(/^The gate from WORK to DONE is being checked since \d\d:\d\d:\d\d UTC: wait for the answer/)
+      expect(step).not.toContain('Finish WORK')
+    }
+    expect((await moving).body).toMatchObject({ allowed: true })
+    expect((await look('/tasks/t')).next_step).not.toContain('being checked')
+  })
+
   it('[REQ-CHECKING-2] the command line shows it in status, task list, task show and top', async () => {
     const texts = async (): Promise<readonly string[]> => {
       const { agents } = await look('/state/snapshot')
@@ -98,6 +116,7 @@ describe('while the gates of a task are checked', () => {
 })
 
 const EMPTY: JsonObject = {
+  waiting: [],
   ...{ server: {}, contract: {}, paused: null, tasks: { by_status: {} }, run: null },
   ...{ alerts: [], approvals: [], questions: [], parked: [] },
 }

@@ -286,19 +286,19 @@ describe('how deep a tree may be', () => {
     const deepest = Array.from({ length: 64 }, () => 'e').join('/')
     const written = await one.tool('write_files', { path: `${DEEP}/x.txt`, content: 'x' })
     expect(written.status).toBeGreaterThanOrEqual(400)
-    expect(String(written.body.detail)).toContain('more than 64 folders')
+    expect(String(written.body.detail)).toContain('more than 64 nested folders')
     const several = {
       files: [
         { path: 'fine.txt', content: 'x' },
         { path: `${DEEP}/x.txt`, content: 'x' },
       ],
     }
-    expect((await one.tool('write_files', several)).body.detail).toContain('more than 64 folders')
+    expect((await one.tool('write_files', several)).body.detail).toContain('more than 64 nested folders')
     const long = `${Array.from({ length: 14 }, () => 'n'.repeat(250)).join('/')}/x`
     expect((await one.tool('write_files', { path: long, content: 'x' })).body.detail).toContain('3000 bytes')
     const bash = await one.tool('bash', { command: `mkdir -p ${DEEP} && echo x > ${DEEP}/x.txt` })
     expect(bash).toMatchObject({ status: 403, body: { code: 'constraint_violation' } })
-    expect(bash.body.detail).toContain('more than 64 folders')
+    expect(bash.body.detail).toContain('more than 64 nested folders')
     expect((await one.tool('write_files', { path: `${deepest}/x.txt`, content: 'x' })).status).toBe(200)
     expect((await one.tool('bash', { command: `echo y > ${deepest}/y.txt` })).status).toBe(200)
     expect((await one.tool('read_files', { path: `${deepest}/y.txt` })).status).toBe(200)

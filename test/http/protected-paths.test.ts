@@ -16,6 +16,7 @@ phases:
 enforcement: {denial_budget: 1000}
 `
 const AGENTS = [
+  ...['.codex/config.toml', '.gemini/settings.json', 'opencode.json', 'opencode.jsonc', '.opencode/plugin/a.js'],
   ...['AGENTS.md', 'agents.md', 'docs/Agents.MD', 'CLAUDE.md', 'packages/a/claude.md', 'CLAUDE.local.md', 'GEMINI.md'],
   ...['.cursorrules', '.CursorRules', '.cursor/rules/a.mdc', 'pkg/.cursor/mcp.json', '.windsurfrules', '.clinerules'],
   ...[

@@ -219,8 +219,11 @@ describe('what an attacker tried', () => {
 
   it('[REQ-API-31] one caller can hold so many streams and no more; HEAD opens none', async () => {
     const stop = new AbortController()
+    await run.addTask({ id: 'watched' })
+    const token = await run.addAgent('watcher')
+    await run.claim('watcher', token, 'watched')
     const open = () =>
-      fetch(`${run.url}/api/v1/events`, { headers: { authorization: `Bearer ${run.operator}` }, signal: stop.signal })
+      fetch(`${run.url}/api/v1/events`, { headers: { authorization: `Bearer ${token}` }, signal: stop.signal })
     const statuses = []
     for (let i = 0; i < 20; i += 1) statuses.push((await open()).status)
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0)

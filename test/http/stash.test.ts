@@ -123,7 +123,7 @@ describe('a stash', () => {
     await run.addTask({ id: 'fresh' })
     expect(await save({}, run.operator, 'fresh')).toMatchObject({
       status: 409,
-      body: { detail: expect.stringContaining('Nobody') },
+      body: { detail: 'Work on task fresh has not started.' },
     })
     await work()
     expect(await save()).toMatchObject({ status: 201 })

@@ -2904,6 +2904,8 @@ export interface operations {
         'application/json': {
           /** Why; kept in the ledger. */
           reason?: string
+          /** The folder of its shared trees is lost: they count as they are at the next claim. */
+          without_trees?: boolean
         }
       }
     }
@@ -4613,6 +4615,11 @@ export interface components {
       program_version: string
       started_at: string
       seen_at: string
+      /** Where it keeps what it knows about work trees that nodes share; null: in its state directory. */
+      shared_trees: ({
+        id: string
+        folder: string
+      } | null)
     }
     OpenViolation: {
       rule: string
@@ -4920,7 +4927,7 @@ export interface components {
       title: string
       status: number
       detail: string
-      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "sandbox_unavailable" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "login_failed" | "session_ended" | "csrf_token_missing" | "confirmation_required" | "confirmation_invalid" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "wrong_node" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "agent_cli_too_old" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
+      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "sandbox_unavailable" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "login_failed" | "session_ended" | "csrf_token_missing" | "confirmation_required" | "confirmation_invalid" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "wrong_node" | "trees_elsewhere" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "agent_cli_too_old" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
       remedy?: string
       next_step?: string
       allowed_tools?: string[]
@@ -5851,6 +5858,15 @@ export interface components {
           blocked: number
         }[]
       }
+      approvals: {
+        phase: string
+        target_phase: string
+        gate: string
+        decision: ("approve" | "reject")
+        by: string
+        channel: (("in_chat" | "cli" | "dashboard") | null)
+        at: string
+      }[]
       evidence: {
         visit: number
         phase: string

@@ -147,7 +147,7 @@ export class OperatorClient {
   recentEvents = (count: number) => this.#get<Answers.EventPage>('/audit/recent', { count })
   ledgerStats = () => this.#get<Answers.LedgerStats>('/audit/stats')
   nodes = () => this.#get<{ readonly nodes: readonly NodeRow[] }>('/nodes')
-  adoptNode = (id: string, body: Reason) =>
+  adoptNode = (id: string, body: Reason & { readonly without_trees?: boolean }) =>
     this.#post<{ readonly node: string; readonly adopted_by: string; readonly streams: number }>(
       at`/nodes/${id}/adopt`,
       body,

@@ -57,4 +57,6 @@ export interface NodeRow {
   readonly program_version: string
   readonly started_at: string
   readonly seen_at: string
+  /** Where it keeps what it knows about work trees that nodes share; null: in its state directory. */
+  readonly shared_trees: { readonly id: string; readonly folder: string } | null
 }

@@ -80,7 +80,21 @@ export interface TaskReport extends ReportHead {
     readonly pass_rate: number | null
     readonly by_gate: readonly { readonly gate: string; readonly passed: number; readonly blocked: number }[]
   }
+  /** Absent in answers of older servers. */
+  readonly approvals?: readonly ReportedDecision[]
   readonly evidence: readonly Evidence[]
+}
+
+/** Who approved or rejected what, where and when. */
+export interface ReportedDecision {
+  readonly phase: string
+  readonly target_phase: string
+  readonly gate: string
+  readonly decision: string
+  readonly by: string
+  /** Where the person decided; null: over the API. */
+  readonly channel: string | null
+  readonly at: string
 }
 
 interface ReportedPhase {

@@ -113,7 +113,7 @@ async function explainChanges(app: App, call: AgentCall, changed: readonly Chang
   const refused = new Set(listRefused(app, call, changed))
   const allowed = changed.filter(({ path }) => !refused.has(path))
   if (allowed.length === 0) return NOTHING
-  app.trees.explain(call.state.workspace, allowed)
+  await app.fence.run(async () => app.trees.explain(call.state.workspace, allowed))
   await keepContents(app, call.state.workspace, allowed)
   return { changes: allowed.map(({ path, kind, sha256 }) => ({ path, kind, sha256 })), reports: [] }
 }

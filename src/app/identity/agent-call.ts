@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/json.js'
 import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
 import { isLostByLapse } from '../../core/task/claim.js'
 import type { Command } from '../../core/task/command.js'
-import { nextStep } from '../../core/task/next-step.js'
+import { type GateRun, nextStep } from '../../core/task/next-step.js'
 import { describeParked, type Refusal } from '../../core/task/refusal.js'
 import type { TaskState } from '../../core/task/state.js'
 import { type App, contextOf } from '../app.js'
@@ -105,12 +105,12 @@ export async function applyAs(
 }
 
 /** Help for a refused agent: its allowed tools and the next legal step. */
-export function buildAgentHelp(contract: Contract, state: TaskState): JsonObject {
+export function buildAgentHelp(contract: Contract, state: TaskState, gateRun: GateRun | null = null): JsonObject {
   return {
     task_id: state.id,
     phase: state.phase,
     allowed_tools: listAllowedTools(contract, state),
-    next_step: nextStep(contract, state),
+    next_step: nextStep(contract, state, gateRun),
   }
 }
 

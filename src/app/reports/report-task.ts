@@ -13,6 +13,7 @@ import { addTaskEvents, buildTaskMetrics, EVENTS_MAX } from './task-metrics.js'
 const GATES_MAX = 500
 const AGENTS_MAX = 200
 const EVIDENCE_MAX = 500
+const APPROVALS_MAX = 200
 
 /** Refusals, gates, evidence, time and tokens of a task. */
 export async function reportOfTask(app: App, party: Party, state: TaskState): Promise<Result<JsonObject>> {
@@ -82,6 +83,7 @@ class TaskWalk {
         ...{ passed: this.#passed, blocked: this.#blocked, pass_rate: gates === 0 ? null : this.#passed / gates },
         by_gate: [...this.#gates].map(([gate, counts]) => ({ gate, ...counts })),
       },
+      approvals: listDecisions(state),
       evidence: this.#evidence,
       events: this.events,
       truncated: this.#isCut || this.#refusals.isCut || metrics.truncated === true || this.events >= EVENTS_MAX,
@@ -143,6 +145,16 @@ class TaskWalk {
     if (this.#agents.size < AGENTS_MAX) this.#agents.add(id)
     else this.#isCut = true
   }
+}
+
+/** Who approved or rejected what, where and when. */
+function listDecisions({ approvals }: TaskState): readonly JsonObject[] {
+  return [...approvals.values()].slice(-APPROVALS_MAX).flatMap(({ phase, to, gate, decisions }) =>
+    decisions.map(({ decision, by, channel, at }) => ({
+      ...{ phase, target_phase: to, gate, decision, by },
+      ...{ channel: channel ?? null, at: toIsoTime(at) },
+    })),
+  )
 }
 
 type RequestEvent = Extract<TaskEvent, { readonly type: 'transition_requested' }>

@@ -11,6 +11,7 @@ import { type Grant, keepUnder, type Once } from '../kept-answer.js'
 import { formatStream } from '../ledger/entries.js'
 import { AgentBusy } from '../ledger/ledger-errors.js'
 import { claimElsewhere } from '../nodes/claim-elsewhere.js'
+import { refuseTreeElsewhere } from '../nodes/tree-home.js'
 import { noTask, ok, type Problem, type Result, refuse, refuseUnreadable, toProblem, UNREADABLE } from '../result.js'
 import { needsBaseline } from '../test-runs/baselines.js'
 import { refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
@@ -159,6 +160,8 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   if (home !== null) return claimElsewhere(app, { ...request, taskId, home })
   const state = await app.ledger.peek(taskId)
   if (state === null) return noTask(taskId)
+  const elsewhere = await refuseTreeElsewhere(app, state.worktree?.repository ?? state.workspace)
+  if (elsewhere !== null) return elsewhere
   const contract = await app.contracts.get(state.contract.hash)
   const walled = await refuseWithoutSandbox(app, contract)
   if (walled !== null) return walled
@@ -189,12 +192,12 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
     })
     if (handled === null) return noTask(taskId)
     if (handled.refusal !== null) return toProblem(handled.refusal, {}, handled.events.length > 0)
-    if (earlier !== null) app.views.keepEarlierChanges(taskId, earlier)
-    const isFirst = !isResumed && isCompared
-    if (isFirst) {
+    await app.fence.run(async () => {
+      if (earlier !== null) app.views.keepEarlierChanges(taskId, earlier)
+      if (isResumed || !isCompared) return
       for (const mark of [WORK_BEGAN, handled.state.phase]) app.trees.mark(state.workspace, taskId, mark)
       app.views.begin(taskId, state.workspace, claimedAt)
-    }
+    })
     return ok(handled.state)
   }
   try {

@@ -10,6 +10,7 @@ import { applyTo, findTask, type Task } from '../find-task.js'
 import { keepBody, type Once } from '../kept-answer.js'
 import type { ApplyOptions, CommandResult } from '../ledger/ledger.js'
 import { AgentBusy } from '../ledger/ledger-errors.js'
+import { refuseTreeElsewhere } from '../nodes/tree-home.js'
 import { ok, type Result, refuse, toProblem } from '../result.js'
 import { readHeldOut } from '../test-runs/held-out.js'
 import { pinUpstream } from '../tool-calls/upstream.js'
@@ -58,6 +59,10 @@ export async function createTask(
   const given = await realpath(wanted)
   if (containsPath(given, app.stateDir))
     return refuse('invalid_request', 'workspace: the state directory, which holds every key, must not be inside it.')
+  if (containsPath(given, app.keptDir))
+    return refuse('invalid_request', 'workspace: the folder of shared trees must not be inside it.')
+  const elsewhere = await refuseTreeElsewhere(app, given)
+  if (elsewhere !== null) return elsewhere
   for (const id of request.dependsOn)
     if ((await app.ledger.store.task(id)) === null)
       return refuse('invalid_request', `depends_on: there is no task ${JSON.stringify(id)}.`)
@@ -75,7 +80,7 @@ export async function createTask(
     isCreated = created.ok
     return created
   } finally {
-    const place = tree.value.made === null ? null : getPlace(app.stateDir, id)
+    const place = tree.value.made === null ? null : getPlace(app.keptDir, id)
     if (place !== null && isCreated) await rm(place.unused, { force: true })
     else if (place !== null) removePlace(place)
   }
@@ -148,7 +153,7 @@ async function prepareTree(
   if (!one.isOwn) return ok({ workspace: one.given, made: null })
   const { taskId, given: repository, take } = one
   const excludes = await app.trees.excludesOf(repository)
-  const made = await makeWorktree(app.stateDir, { taskId, repository, take, excludes })
+  const made = await makeWorktree(app.keptDir, { taskId, repository, take, excludes })
   return made.ok ? ok({ workspace: made.value.workspace, made: made.value }) : made
 }
 
@@ -191,8 +196,9 @@ export async function applyOperatorCommand(
     goesOn === null ? await apply() : await runWithPathLease(app, { state, contract, phase: goesOn, agentId }, apply)
   if (!handled.ok) return handled
   const { state: after } = handled.value
-  if (command.type === 'rewind') app.trees.mark(state.workspace, taskId, formatVisitMoment(after.visit))
-  if (command.type === 'cancel') app.trees.mark(state.workspace, taskId, WORK_ENDED)
+  const moment = command.type === 'rewind' ? formatVisitMoment(after.visit) : WORK_ENDED
+  if (command.type === 'rewind' || command.type === 'cancel')
+    await app.fence.run(async () => app.trees.mark(state.workspace, taskId, moment))
   return ok(toTaskView(after))
 }
 

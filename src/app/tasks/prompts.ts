@@ -43,7 +43,7 @@ export async function showTaskPrompt(app: App, taskId: string): Promise<Result<J
     task_id: state.id,
     ...(await buildPromptView(app, contract, state)),
     allowed_tools: listAllowedTools(contract, state),
-    next_step: nextStep(contract, state),
+    next_step: nextStep(contract, state, app.checking.findGateRun(taskId)),
   })
 }
 

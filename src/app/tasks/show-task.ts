@@ -31,7 +31,7 @@ export async function showTask(app: App, taskId: string): Promise<Result<JsonObj
       unavailable: isUnderWay ? listUnavailableMetrics(contract, state, context) : [],
     },
     pending_consensus: await toPendingVoteView(app, contract, state),
-    next_step: nextStep(contract, state),
+    next_step: nextStep(contract, state, app.checking.findGateRun(taskId)),
   })
 }
 

@@ -53,7 +53,8 @@ export async function buildSnapshot(
       since: toIsoTime(row.updatedAt),
     })),
     events: newest.events,
-    next_step: held === null ? 'Claim a task.' : nextStep(held.contract, held.state),
+    next_step:
+      held === null ? 'Claim a task.' : nextStep(held.contract, held.state, app.checking.findGateRun(held.state.id)),
     counts: groupCounts(counts),
     truncated: completed.nextCursor !== null || active.nextCursor !== null,
   }

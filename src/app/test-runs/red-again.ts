@@ -71,8 +71,10 @@ export async function runRedAgain(
     const red = await judgeRed(run, { contract, tree, start, all: new Map(), ...about.base })
     if (red.result !== 'holds') return `RED was run again, and ${red.found}. ${WAY_OUT}`
   }
-  await app.views.keepPins(state.id, state.workspace, files)
-  app.views.keepPinsAgain(state, files)
+  await app.fence.run(async () => {
+    await app.views.keepPins(state.id, state.workspace, files)
+    app.views.keepPinsAgain(state, files)
+  })
   return null
 }
 

@@ -7,6 +7,7 @@ import { sha256Hex } from '../../base/sha256.js'
 import { buildInlineRecord, type InlineTests, parseInlineKey } from '../../checks/test-files/inline-tests.js'
 import type { ViewEntry } from '../../confinement/confinement.js'
 import type { TaskState } from '../../core/task/state.js'
+import { NO_FENCE, type TreeFence } from '../../store/shared-trees/tree-fence.js'
 import { openFile } from '../../tree/lookup.js'
 import { readChunks } from '../../tree/read-bytes.js'
 import { openWorkTree } from '../../tree/work-tree.js'
@@ -42,6 +43,7 @@ export class TaskViews {
   constructor(
     private readonly dir: string,
     private readonly trees: Trees,
+    private readonly fence: TreeFence = NO_FENCE,
   ) {}
 
   /**
@@ -57,6 +59,7 @@ export class TaskViews {
 
   /** Stores what differed from the last commit when work began; the first record counts. */
   keepEarlierChanges(taskId: string, changes: EarlierChanges): void {
+    this.fence.requireHeld()
     this.#mark(taskId)
     const file = this.#file(taskId, EARLIER)
     if (!existsSync(file)) writeFileSync(file, JSON.stringify(changes), { mode: 0o600, flush: true })
@@ -76,14 +79,18 @@ export class TaskViews {
 
   async acceptDependencies(taskId: string, tree: string, paths: readonly string[]): Promise<void> {
     const file = this.#file(taskId, DEPENDENCIES)
-    if (existsSync(file)) await this.trees.acceptDependencies(tree, file, paths)
+    if (existsSync(file)) await this.fence.run(() => this.trees.acceptDependencies(tree, file, paths))
   }
 
   /**
    * Stores the contents of these files under the hashes that the ledger is about to record. Throws when a file does not
    * match.
    */
-  async keepPins(taskId: string, tree: string, files: PinnedFiles): Promise<void> {
+  keepPins(taskId: string, tree: string, files: PinnedFiles): Promise<void> {
+    return this.fence.run(() => this.#keepPins(taskId, tree, files))
+  }
+
+  async #keepPins(taskId: string, tree: string, files: PinnedFiles): Promise<void> {
     this.#mark(taskId)
     await mkdir(this.#file(taskId, OBJECTS), { recursive: true, mode: 0o700 })
     const pins: Pins = { ...this.#pins(taskId) }
@@ -143,6 +150,7 @@ export class TaskViews {
   }
 
   keepPinsAgain({ id, pinnedRun }: Pick<TaskState, 'id' | 'pinnedRun'>, files: PinnedFiles): void {
+    this.fence.requireHeld()
     writeFileSync(this.#file(id, AGAIN), JSON.stringify({ run: pinnedRun, files }), { mode: 0o600, flush: true })
   }
 
@@ -152,12 +160,13 @@ export class TaskViews {
     await rm(this.#place(taskId), REMOVED)
   }
 
-  /** Removes the folders of finished and unknown tasks. */
+  /** Removes the folders of tasks that are over; a folder that names no task is asked for as ''. */
   async sweep(isOver: (taskId: string) => Promise<boolean>): Promise<void> {
     for (const name of await readdir(this.dir).catch(() => [])) {
       const file = join(this.dir, name, TASK)
       const taskId = existsSync(file) ? readFileSync(file, 'utf8') : ''
-      if (formatFolderName(taskId) !== name || (await isOver(taskId))) await rm(join(this.dir, name), REMOVED)
+      const isNamed = formatFolderName(taskId) === name
+      if (await isOver(isNamed ? taskId : '')) await rm(join(this.dir, name), REMOVED)
     }
   }
 

@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../base/sha256.js'
 import { addFilter } from '../../checks/observed-runs/test-filter.js'
-import { type ObservedRun, toTroubleView } from '../../core/evidence/observed-run.js'
+import { type ObservedRun, type ObservedTest, toTroubleView } from '../../core/evidence/observed-run.js'
 import type { JsonObject } from '../../core/json.js'
 import { formatCount } from '../../core/text.js'
 import { failTool, type ToolOutcome } from '../../tools/tool-place.js'
@@ -47,22 +47,42 @@ function describeFilter(
   { tests, isComplete }: ObservedRun,
   { run, filter: text }: Asked & { filter: string },
 ): JsonObject {
-  const { added } = addFilter(run, text)
+  const { added, kind } = addFilter(run, text)
   const ran = tests.filter(({ status }) => status !== 'skipped')
-  const matching = ran.filter(({ id, file }) => id.includes(text) || (file ?? '').includes(text))
-  const others = ran.length - matching.length
+  const isMatching = ({ id, file }: ObservedTest): boolean => id.includes(text) || (file ?? '').includes(text)
+  // Some runners report the file of a test only when it fails.
+  const isUnknown = (test: ObservedTest): boolean => kind !== 'name' && test.file === null && !isMatching(test)
+  const matching = ran.filter(isMatching).length
+  const unknown = ran.filter(isUnknown).length
+  const note = isComplete
+    ? formatFilterNote({ matching, unknown, others: ran.length - matching - unknown, kind })
+    : null
   return {
-    ...{ text, added_to_command: added, tests_run: ran.length, tests_matching: matching.length },
-    ...(isComplete && (others > 0 || matching.length === 0) ? { note: formatFilterNote(matching.length, others) } : {}),
+    ...{ text, added_to_command: added, tests_run: ran.length },
+    tests_matching: matching === 0 && unknown > 0 ? null : matching,
+    ...(note === null ? {} : { note }),
   }
 }
 
-function formatFilterNote(matching: number, others: number): string {
-  if (others === 0) return 'No test ran: none has a name or file that contains this text, or it could not be built.'
+interface FilterCounts {
+  readonly matching: number
+  /** Tests whose name does not match, and whose file the report does not name. */
+  readonly unknown: number
+  readonly others: number
+  readonly kind: string
+}
+
+function formatFilterNote({ matching, unknown, others, kind }: FilterCounts): string | null {
+  if (matching + unknown + others === 0)
+    return 'No test ran: none has a name or file that contains this text, or it could not be built.'
   const ran = `${formatCount(others, 'test')} that ran ${others === 1 ? 'has' : 'have'} another name and file`
-  return matching === 0
-    ? `The filter selected nothing: ${ran}, and no test that ran contains this text.`
-    : `The filter selected more than this text: ${ran}.`
+  if (others > 0)
+    return matching + unknown === 0
+      ? `The filter selected nothing: ${ran}, and no test that ran contains this text.`
+      : `The filter selected more than this text: ${ran}.`
+  return unknown === 0 || kind === 'path'
+    ? null
+    : `Whether the filter selected ${formatCount(unknown, 'test')} that ran is not known: the report names no file for ${unknown === 1 ? 'it' : 'them'}, and the name does not contain this text.`
 }
 
 /** Equal for equal sets of failing tests, in any order. */

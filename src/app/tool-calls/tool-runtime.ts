@@ -6,6 +6,7 @@ import { CACHE_LIMITS } from '../../confinement/view/home-cache.js'
 import { Upstream } from '../../tools/upstream/upstream.js'
 import { Library } from '../knowledge.js'
 import type { OrchestratorOptions } from '../orchestrator-options.js'
+import type { Resources } from '../resources.js'
 import { TaskViews } from '../test-runs/task-views.js'
 import { readExcludes } from '../trees/git-excludes.js'
 import { type GitSettings, readGitSettings } from '../trees/git-settings.js'
@@ -30,14 +31,16 @@ interface Workshop {
   close(): Promise<void>
 }
 
-export function openWorkshop(options: OrchestratorOptions): Workshop {
+export function openWorkshop(options: OrchestratorOptions, kept: Pick<Resources, 'keptDir' | 'fence'>): Workshop {
   const running = new Running()
   const { stateDir, workspace, contractFile = null, contractBases = [], contractParts = [] } = options
-  const trees = new Trees(join(stateDir, 'trees'), options.now, (tree) => readExcludes(tree, options.environment))
+  const { keptDir, fence } = kept
+  const excludesOf = (tree: string) => readExcludes(tree, options.environment)
+  const trees = new Trees(join(keptDir, 'trees'), options.now, excludesOf, fence)
   const gitSettings = (repository: string) => readGitSettings(repository, options.environment)
   const scratch = new ScratchLayers(join(options.stateDir, 'scratch'))
   const buildCaches = new ScratchLayers(join(options.stateDir, 'build-caches'), CACHE_LIMITS)
-  const views = new TaskViews(join(options.stateDir, 'views'), trees)
+  const views = new TaskViews(join(keptDir, 'views'), trees, fence)
   const library = new Library(
     { contractFile, contractBases, contractParts, stateDir, workspace },
     options.environment,
@@ -51,11 +54,11 @@ export function openWorkshop(options: OrchestratorOptions): Workshop {
   let open: Promise<Confinement> | null = null
   const confinement = (place: 'walled' | 'open' = 'walled'): Promise<Confinement> => {
     if (place === 'open') {
-      open ??= openConfinement({ stateDir: options.stateDir, only: 'none' })
+      open ??= openConfinement({ stateDir, only: 'none' })
       return open
     }
     sandbox ??= (
-      options.confinement?.() ?? openConfinement({ stateDir: options.stateDir, only: options.provider ?? null })
+      options.confinement?.() ?? openConfinement({ stateDir, only: options.provider ?? null, unshown: [keptDir] })
     ).then((found) => {
       opened = found
       return found

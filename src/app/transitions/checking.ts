@@ -1,3 +1,5 @@
+import type { GateRun } from '../../core/task/next-step.js'
+
 /**
  * Why nothing else may change a task now: its gates are being checked, or its work tree is being stashed or restored.
  */
@@ -5,7 +7,7 @@ type Busy = 'gates' | 'tree'
 
 /** Busy tasks of this process. A flag, not an event: after a restart nothing is being checked. */
 export class Checking {
-  readonly #tasks = new Map<string, Busy>()
+  readonly #tasks = new Map<string, { readonly why: Busy; readonly gateRun: GateRun | null }>()
   readonly #listeners = new Set<(taskId: string) => void>()
 
   has(taskId: string): boolean {
@@ -14,11 +16,16 @@ export class Checking {
 
   /** Whether the gates of the task are being checked, as views say it. */
   isChecking(taskId: string): boolean {
-    return this.#tasks.get(taskId) === 'gates'
+    return this.#tasks.get(taskId)?.why === 'gates'
   }
 
-  begin(taskId: string, why: Busy): void {
-    this.#tasks.set(taskId, why)
+  /** The request whose gates are being checked, and since when. */
+  findGateRun(taskId: string): GateRun | null {
+    return this.#tasks.get(taskId)?.gateRun ?? null
+  }
+
+  begin(taskId: string, why: Busy, gateRun: GateRun | null = null): void {
+    this.#tasks.set(taskId, { why, gateRun })
     this.#tell(taskId)
   }
 

@@ -1,5 +1,6 @@
 import { readPlanExamples } from '../../checks/examples/read-examples.js'
-import type { Contract } from '../../core/contract/contract.js'
+import { describeShape, wrapBareList } from '../../core/contract/artifact-shape.js'
+import type { Contract, RequiredArtifact } from '../../core/contract/contract.js'
 import { OBSERVED_ARTIFACT } from '../../core/gates/blockers.js'
 import type { Needs } from '../../core/gates/needs.js'
 import { isObject, type Json, type JsonObject } from '../../core/json.js'
@@ -41,12 +42,44 @@ export async function judgeOffered(
       required?.schema === null || required === undefined
         ? requireJsonObject
         : await app.contracts.getValidator(contract.hash, required.schema)
-    const problems = [...validate(content), ...findExampleProblems(contract, type, content)]
+    const schema = getSchema(contract, required)
+    const problems = [
+      ...validate(content).map((problem) => addShape(problem, { type, schema, content })),
+      ...findExampleProblems(contract, type, content),
+    ]
     const bytes = Buffer.byteLength(blob.content)
     offered.push({ type, sha256: blob.sha256, bytes, grade: 'reported', problems })
     if (required !== undefined && problems.length === 0) blobs.push(blob)
   }
   return { offered, blobs }
+}
+
+function getSchema(contract: Contract, required: RequiredArtifact | undefined): JsonObject | boolean | undefined {
+  return contract.schemas.get(required?.schema ?? '')
+}
+
+/** What the agent sends, with bare lists in the objects that their schemas ask for. */
+export function wrapBareLists(contract: Contract, needed: Needs, artifacts: Offer['artifacts']): Offer['artifacts'] {
+  return new Map(
+    [...artifacts].map(([type, content]) => {
+      const required = needed.artifacts.find((artifact) => artifact.type === type)
+      return [type, wrapBareList(getSchema(contract, required), content)]
+    }),
+  )
+}
+
+type Problem = ArtifactOffered['problems'][number]
+
+function addShape(
+  problem: Problem,
+  {
+    type,
+    schema,
+    content,
+  }: { readonly type: string; readonly schema: JsonObject | boolean | undefined; readonly content: Json },
+): Problem {
+  const shape = problem.pointer === '' && !isObject(content) ? describeShape(type, schema) : null
+  return shape === null ? problem : { ...problem, shape }
 }
 
 // A contract that runs no examples may use the word for something else.

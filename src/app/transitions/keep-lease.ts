@@ -19,14 +19,14 @@ export function keepLease(
   return () => clearInterval(timer)
 }
 
-/** Runs the work while nothing else may change the task. */
+/** Runs the checks of a request to enter a phase while nothing else may change the task. */
 export async function runWhileChecking<T>(
   app: Resources,
-  { contract, state }: { readonly contract: Contract; readonly state: TaskState },
+  { contract, state, to }: { readonly contract: Contract; readonly state: TaskState; readonly to: string },
   work: () => Promise<T>,
 ): Promise<T> {
   const stop = keepLease(app, { contract, state })
-  app.checking.begin(state.id, 'gates')
+  app.checking.begin(state.id, 'gates', { to, since: app.now() })
   try {
     return await work()
   } finally {

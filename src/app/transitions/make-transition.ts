@@ -13,6 +13,7 @@ import { refusePathConflict, runWithPathLease } from '../tasks/path-leases.js'
 import { markMoments } from '../trees/tree-moments.js'
 import { gatherEvidence } from './checkpoint.js'
 import { type Gathered, gather } from './gather.js'
+import { wrapBareLists } from './handed-in.js'
 import { runWhileChecking } from './keep-lease.js'
 import { readCommitTime } from './newest-commit.js'
 
@@ -56,7 +57,7 @@ export async function makeTransition(app: App, one: Transition): Promise<Result<
     return refuse('conflict', `The gates of task ${state.id} are being checked.`, {
       next_step: 'Wait for the answer of the running transition request.',
     })
-  return runWhileChecking(app, one, async () => {
+  return runWhileChecking(app, { contract, state, to: one.wanted.target }, async () => {
     await app.running.settle(state.id, TOOLS_WAIT_MS)
     // Run nothing for a transition that conflicts with another task.
     const taken = await refusePathConflict(app, describeEntering(one))
@@ -71,7 +72,8 @@ export async function makeTransition(app: App, one: Transition): Promise<Result<
 async function gatherFor(app: App, { contract, state, wanted }: Transition, needed: Needs): Promise<Gathered> {
   const evidence = await gatherEvidence(app, state, { needed, sent: wanted.evidence })
   const artifacts = new Map([...wanted.artifacts].map(([type, content]) => [type, app.redact(content)]))
-  return gather(app, contract, state, { needed, offer: { artifacts, evidence }, isAuto: wanted.auto === true })
+  const offer = { artifacts: wrapBareLists(contract, needed, artifacts), evidence }
+  return gather(app, contract, state, { needed, offer, isAuto: wanted.auto === true })
 }
 
 async function decideTransition(
@@ -91,7 +93,8 @@ async function decideTransition(
   const handled = await (gathered === null ? apply() : runWithPathLease(app, describeEntering(one), apply))
   if (!handled.ok || gathered === null) return handled
   const { events, state: after } = handled.value
-  if (gathered.index !== null) markMoments(app, { before: state, after, events, index: gathered.index })
+  const { index } = gathered
+  if (index !== null) await app.fence.run(async () => markMoments(app, { before: state, after, events, index }))
   // A failure to ask the reviewers is reported when the agent asks again, which retries it.
   const plan = needed?.consensus ?? null
   if (plan !== null && gathered.vote !== null && events.some((event) => event.type === 'consensus_requested'))

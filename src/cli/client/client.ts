@@ -113,7 +113,7 @@ function stopFor(error: PhaselockError, connection: Connection): Stop {
   if (code === 'token_missing' && token === null)
     return new Stop(
       EXIT.refused,
-      `No operator token was found for ${url}. [token_missing]\nGive --token-file FILE or set PHASELOCK_OPERATOR_TOKEN; the server's own token is operator.token in its state directory.`,
+      `No operator token was found for ${url}. [token_missing]\nGive --token-file FILE or set PHASELOCK_OPERATOR_TOKEN; the server's own token is operator.token in its state directory. A server for this folder is started with: ${findProgramName()} up`,
       { problem },
     )
   if (code === 'token_invalid' && token?.startsWith('plop_') === true)

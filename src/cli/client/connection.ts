@@ -78,6 +78,12 @@ export function findServer(options: ClientOptions): { readonly url: string; read
       EXIT.unreachable,
       `No server runs for this work tree; the one at ${DEFAULT_URL} is that of the sample project.\nStart one with \`${findProgramName()} up\`, or name another with --state-dir or --url.`,
     )
+  // Whatever answers there is the server of somebody else, and nothing here has a token for it.
+  if (serving === null && hasOwnContract() && findNamedToken(options) === null)
+    throw new Stop(
+      EXIT.unreachable,
+      `No server runs for this work tree.\nStart one with \`${findProgramName()} up\`, or name another with --state-dir or --url.`,
+    )
   return { url: DEFAULT_URL, stateDir: serving }
 }
 

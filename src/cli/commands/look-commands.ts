@@ -10,6 +10,7 @@ import { print, show } from '../terminal/terminal.js'
 import { runStatus } from '../workflow/run-status.js'
 
 const PENDING_MAX = 20
+const WAITING_MAX = 5
 
 /** `status` and `events`. */
 export function addLookCommands(program: CliCommand): void {
@@ -36,12 +37,13 @@ interface EventOptions extends ClientOptions {
 
 async function showStatus(client: Client, options: ClientOptions): Promise<void> {
   const overview = await client.overview()
-  const [{ contracts }, health, { approvals }, { questions }, parked] = await Promise.all([
+  const [{ contracts }, health, { approvals }, { questions }, parked, waiting] = await Promise.all([
     client.contracts(),
     client.health(),
     client.approvals({ limit: PENDING_MAX }),
     client.questions({ limit: PENDING_MAX, status: 'open' }),
     listParkedTasks(client),
+    listWaitingTasks(client),
   ])
   const status: Status = {
     server: { url: client.url, status: health.status },
@@ -54,12 +56,21 @@ async function showStatus(client: Client, options: ClientOptions): Promise<void>
     approvals,
     questions,
     parked,
+    waiting,
     run: await runStatus(client, options),
   }
   show(options, status, formatStatus(status))
 }
 
 /** Tasks that only an operator can resume, with the reason. */
+/** Tasks that nobody works on and an agent can take up. */
+async function listWaitingTasks(client: Client): Promise<Status['waiting']> {
+  const found = await Promise.all(
+    ['queued', 'interrupted'].map((status) => client.tasks({ status, limit: WAITING_MAX })),
+  )
+  return found.flatMap(({ tasks }) => tasks).slice(0, WAITING_MAX)
+}
+
 async function listParkedTasks(client: Client): Promise<Status['parked']> {
   const { tasks } = await client.tasks({ status: 'parked', limit: PENDING_MAX })
   return Promise.all(tasks.map(({ id }) => client.task(id)))

@@ -90,6 +90,8 @@ function chooseAnswer(question: Question, text: string, { option, other }: Answe
   return isNumber && other !== true ? getOption(question, Number(text)) : text
 }
 
+const CHOOSE = 'Answer with the number of one, or with --other and a text of your own.'
+
 function getOption(question: Question, number: number): string {
   const option = question.options[number - 1]
   if (option !== undefined) return option
@@ -97,7 +99,7 @@ function getOption(question: Question, number: number): string {
     EXIT.usage,
     question.options.length === 0
       ? `Question ${plainLine(question.id)} has no options: give a text.`
-      : `There is no option ${number}. The options are:\n${formatOptionLines(question)}`,
+      : `There is no option ${number}. The options are:\n${formatOptionLines(question)}\n${CHOOSE}`,
   )
 }
 

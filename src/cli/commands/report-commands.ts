@@ -4,7 +4,7 @@ import { type CliCommand, serverCommand } from '../cli-command.js'
 import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
-import { reportText } from '../report/report-text.js'
+import { type ChangeTotals, isTask, reportText } from '../report/report-text.js'
 import { print, show } from '../terminal/terminal.js'
 
 const NAME_CHARS_MAX = 80
@@ -37,10 +37,17 @@ async function showReport(run: string | undefined, options: ReportOptions): Prom
     const client = await openClient(door.client)
     const report = await client.report(run ?? (await findNewestRun(client)))
     if (options.html !== undefined) await writePage(report, options)
-    else show(options, report, reportText(report))
+    else show(options, report, reportText(report, await findChanges(client, report)))
   } finally {
     await door.close()
   }
+}
+
+/** What the task changed; null for a council, and where the trees were not recorded. */
+async function findChanges(client: Client, report: Report): Promise<ChangeTotals | null> {
+  if (!isTask(report)) return null
+  const diff = await client.diff(report.run.id, { from: 'start' }).catch(() => null)
+  return diff?.available === true ? diff.totals : null
 }
 
 async function writePage(report: Report, options: ReportOptions): Promise<void> {

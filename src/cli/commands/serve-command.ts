@@ -35,6 +35,10 @@ export function addServerOptions(command: CliCommand): CliCommand {
     )
     .option('--advertise <url>', 'with PostgreSQL: where other nodes reach this server ($PHASELOCK_ADVERTISE)')
     .option(
+      '--shared-trees <dir>',
+      'with PostgreSQL: folder on the disk that holds the work trees, where nodes keep what they know about them ($PHASELOCK_SHARED_TREES)',
+    )
+    .option(
       '--drain <seconds>',
       'after SIGTERM, go on answering for this long while /ready says stopping (default: 5 beside other nodes, else 0; $PHASELOCK_DRAIN)',
       parseDrainSeconds,

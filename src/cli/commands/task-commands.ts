@@ -148,6 +148,8 @@ const STEERING = {
   reassign: ['take a task from its agent', 'phaselock task reassign task-1 --agent other --reason "stuck"'],
 } as const
 
+const CHANGES_STAY = 'What it changed in the work tree stays there: git status shows it, git restore undoes it.'
+
 interface Steering {
   readonly reason: string
   readonly to?: string
@@ -168,7 +170,8 @@ function addSteering(task: CliCommand): void {
       const body = compact({ reason, to_phase: to, agent_id: agent, restore_tree: restoreTree })
       const changed = await client.changeTask(id, name, body)
       const { status, phase } = changed
-      show(options, changed, `${plainLine(changed.id)} is ${plainLine(status)} in ${plainLine(phase)}.`)
+      const stays = name === 'cancel' && (changed.worktree ?? null) === null ? `\n${CHANGES_STAY}` : ''
+      show(options, changed, `${plainLine(changed.id)} is ${plainLine(status)} in ${plainLine(phase)}.${stays}`)
     })
   }
 }

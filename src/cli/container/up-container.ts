@@ -53,7 +53,7 @@ export async function runUpInContainer(options: ContainerOptions): Promise<void>
   sayRunning({ ...note, container: place }, stateDir, { ...options, isNew: true, settled })
 }
 
-const NOT_INSIDE = ['store', 'advertise', 'tlsCert', 'tlsKey', 'transcripts', 'confinement'] as const
+const NOT_INSIDE = ['store', 'advertise', 'sharedTrees', 'tlsCert', 'tlsKey', 'transcripts', 'confinement'] as const
 
 // What belongs to the host means nothing inside, and a server that listens elsewhere than asked would be a surprise.
 function refuseOthers(options: ContainerOptions): void {

@@ -1,4 +1,5 @@
 import type { Approval, Artifact, Decision, Json, JsonObject, PassedGate, SinceLast } from 'phaselock/sdk'
+import { formatEndedApproval } from '../../core/approvals/ended-approval.js'
 import { plainLine, plainText } from '../../core/plain-text.js'
 import { formatCount } from '../../core/text.js'
 import { formatTime } from '../client/answer-values.js'
@@ -113,19 +114,16 @@ export function formatDecided({ status, decisions, min_approvals, approvers }: A
 }
 
 /** Why an approval cannot be answered any more. */
-export function formatEnded(approval: Approval): string {
-  const by = plainLine(approval.decisions.at(-1)?.by)
-  switch (approval.status) {
-    case 'approved':
-    case 'used':
-      return `was approved already, by ${by}`
-    case 'rejected':
-      return `was rejected already, by ${by}`
-    case 'expired':
-      return `has expired: nobody answered until ${formatTime(approval.expires_at)}`
-    default:
-      return 'is void: the task no longer waits for an approval of this content'
+export function formatEnded({ status, expires_at, decisions }: Approval): string {
+  const ended = {
+    status,
+    expiresAt: Date.parse(expires_at),
+    decisions: decisions.map(({ by, comment, at, channel }) => ({
+      ...{ by, comment: comment ?? '', at: Date.parse(at) },
+      ...(channel === undefined ? {} : { channel }),
+    })),
   }
+  return plainLine(formatEndedApproval(ended, Date.now()))
 }
 
 function formatApprovers({ approvers, min_approvals }: Approval): string {

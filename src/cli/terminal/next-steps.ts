@@ -73,8 +73,8 @@ function makeWorkStep({ program, agents, environment, where, isDown = false }: S
       label,
       command: `${program} ${AGENT_CLIS[found].program}${where} ${TASK}`,
       notes: [
-        'This starts the server if none runs, opens it in your terminal with your own login, and asks',
-        'you there, or says where to decide. Without a terminal:',
+        `This starts the server if none runs, opens ${AGENT_CLIS[found].program} in your terminal with your own login,`,
+        'and asks you there, or says where to decide. Without a terminal:',
         `  ${up}${program} run${where} ${found} ${TASK}`,
         ...listKeyNotes(found, environment),
       ],

@@ -1,4 +1,4 @@
-import type { Approval, ContractRow, Overview, Question, TaskDetails, WorkingAgent } from 'phaselock/sdk'
+import type { Approval, ContractRow, Overview, Question, TaskDetails, TaskRow, WorkingAgent } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { formatTime } from '../client/answer-values.js'
 import type { RunShown } from '../workflow/run-status.js'
@@ -20,6 +20,8 @@ export interface Status {
   readonly approvals: readonly Approval[]
   readonly questions: readonly Question[]
   readonly parked: readonly TaskDetails[]
+  /** Some of the tasks that nobody works on. */
+  readonly waiting: readonly TaskRow[]
   readonly run: RunShown | null
 }
 
@@ -32,6 +34,7 @@ export function formatStatus({
   approvals,
   questions,
   parked,
+  waiting,
   ...status
 }: Status): string {
   const field = (label: string, text: string): string => `${label.padEnd(9)} ${plainLine(text)}`
@@ -47,6 +50,9 @@ export function formatStatus({
     paintText('bold', 'Working'),
     active.length === 0 ? '  Nobody works on a task.' : formatActiveTable(active),
     ...active.flatMap(formatWaitingLine),
+    ...(waiting.length === 0
+      ? []
+      : [`${formatWaitingTable(waiting)}\nTake one up: phaselock claude --task ID, or phaselock codex --task ID`]),
     ...(alerts.length === 0 ? [] : ['', paintText('bold', 'Alerts'), formatAlertTable(alerts)]),
     '',
     paintText('bold', 'Waiting for you'),
@@ -67,6 +73,15 @@ export function formatStatus({
 
 function formatWaitingLine({ task_id, waiting_for_reviewers: names = [] }: WorkingAgent): readonly string[] {
   return names.length === 0 ? [] : [plainLine(`${task_id} is waiting for reviewers: ${names.join(', ')}`)]
+}
+
+function formatWaitingTable(tasks: Status['waiting']): string {
+  return formatTable(tasks, [
+    { title: 'NOT TAKEN', text: ({ id }) => id },
+    { title: 'PHASE', text: ({ phase }) => phase },
+    { title: 'STATUS', text: ({ status }) => status },
+    { title: 'TASK', text: ({ title }) => title, isFlexible: true },
+  ])
 }
 
 function formatParkedTable(tasks: Status['parked']): string {

@@ -42,6 +42,11 @@ export async function confirm(question: string): Promise<boolean> {
   return /^\s*y(es)?\s*$/i.test(await askLine(`${question} [y/N] `))
 }
 
+/** Asks about what the person came for: just Enter is yes, anything but yes is no. */
+export async function confirmUsual(question: string): Promise<boolean> {
+  return /^\s*(y(es)?)?\s*$/i.test(await askLine(`${question} [Y/n] `))
+}
+
 /** Asks for one line on the terminal. */
 export async function askLine(question: string): Promise<string> {
   const reader = createInterface({ input: process.stdin, output: process.stderr })

@@ -7,6 +7,7 @@ import type { TaskFact } from '../task/event.js'
 import type { ArtifactRef, BlockerFound } from '../task/fact-parts.js'
 import { type Decision, makeDecision, numberRefusal, refuseUnrecorded, refuseWithinBudget } from '../task/refusal.js'
 import type { Approval, TaskState } from '../task/state.js'
+import { formatEndedApproval } from './ended-approval.js'
 
 /** The result of a transition's approval gates. */
 type ApprovalAnswer =
@@ -164,10 +165,9 @@ export function decideApproval(
   const forbidden = findAnswerProblem(state, approval, command.by)
   if (forbidden !== null) return refuseAnswer(contract, state, command.by, forbidden)
   if (approval.status !== 'pending' || approval.expiresAt <= context.now)
-    return refuseUnrecorded(
-      'conflict',
-      `Approval ${approval.id} is ${approval.status === 'pending' ? 'expired' : approval.status} and cannot be answered.`,
-    )
+    return refuseUnrecorded('conflict', `Approval ${approval.id} ${formatEndedApproval(approval, context.now)}.`, {
+      remedy: 'List the approvals that wait, if you want to answer another one.',
+    })
   if (approval.digest !== command.digest)
     return refuseUnrecorded(
       'conflict',

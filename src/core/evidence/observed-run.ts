@@ -29,6 +29,8 @@ export interface RunTrouble {
   readonly remedy: string
   /** Bounded, printable and without secrets. */
   readonly lastLines: readonly string[]
+  /** The sentence that names the file whose SIGUSR1 was refused; absent if nothing suggests that. */
+  readonly refusedSignal?: string
 }
 
 /** In wire format. */

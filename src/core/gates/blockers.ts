@@ -1,13 +1,14 @@
 import type { Code } from '../codes.js'
+import { CHECK_ARTIFACTS } from '../contract/check-artifacts.js'
 import type { Blocker, Mode, RequiredArtifact } from '../contract/contract.js'
 import { isObserved } from '../evidence/inverted-run.js'
 import { dependsOnReviews } from '../reviews/consensus-plan.js'
 import { formatReviewsKey, REVIEW_ARTIFACTS } from '../reviews/review.js'
-import { type CheckOutcome, checkKey, type GateFacts } from '../task/command.js'
+import { type ArtifactOffered, type CheckOutcome, checkKey, type GateFacts } from '../task/command.js'
 import type { BlockerFound } from '../task/fact-parts.js'
 import { getRemedy } from '../task/refusal.js'
 import type { TaskState } from '../task/state.js'
-import { CHECK_REMEDIES, POSTPONED_REMEDY } from './check-remedies.js'
+import { CHECK_REMEDIES, POSTPONED_REMEDY, toWarningRemedy } from './check-remedies.js'
 import type { Needs } from './needs.js'
 
 const PROBLEMS_PER_ARTIFACT_MAX = 20
@@ -57,7 +58,7 @@ export function findBlockers(
   }
   for (const problem of [...facts.evidenceProblems, ...(facts.evidenceOpen ?? [])])
     found.push(makeBlocker('incomplete_checkpoint', { message: problem }))
-  found.push(...checkBlockers(needed, facts, awaitsReviews))
+  found.push(...checkBlockers(needed, facts, { awaitsReviews, malformed: listMalformed(facts, found) }))
   found.push(...warnOfUnaskedArtifacts(needed, facts))
 
   const warnings = found.filter((blocker) => blocker.severity !== 'blocking')
@@ -67,9 +68,13 @@ export function findBlockers(
   const violations = blocking.filter((blocker) => !HELD_IN_EVERY_MODE.has(blocker.code))
   return {
     blockers,
-    warnings: [...warnings, ...violations.map((violation) => ({ ...violation, severity: 'warning' as const }))],
+    warnings: [...warnings, ...violations.map(toWarning)],
     violations,
   }
+}
+
+function toWarning(violation: BlockerFound): BlockerFound {
+  return { ...violation, severity: 'warning', remedy: toWarningRemedy(violation.remedy) }
 }
 
 // Permissive and advisory modes ignore gates, but not artifact schemas or the facts of a visit.
@@ -93,7 +98,7 @@ function findArtifactBlockers(state: TaskState, required: RequiredArtifact, fact
       makeBlocker('invalid_artifact', {
         artifact: required.type,
         message: `${required.type}${problem.pointer} ${problem.message}`,
-        remedy: `Correct ${required.type} at ${problem.pointer === '' ? 'its top level' : problem.pointer} and send it again.`,
+        remedy: describeCorrection(required.type, problem),
       }),
     )
   const kept = state.artifacts.get(required.type)
@@ -107,6 +112,11 @@ function findArtifactBlockers(state: TaskState, required: RequiredArtifact, fact
       remedy: `Send "artifacts": {"${required.type}": {…}} with the transition request.`,
     }),
   ]
+}
+
+function describeCorrection(type: string, { pointer, shape }: ArtifactOffered['problems'][number]): string {
+  if (shape !== undefined) return `Send ${shape} with the transition request: ${type} is an object with these keys.`
+  return `Correct ${type} at ${pointer === '' ? 'its top level' : pointer} and send it again.`
 }
 
 // Reviews assembled for an earlier request do not count: reports may be replaced and reviewers revoked.
@@ -130,12 +140,17 @@ function reviewBlockers(needed: Needs, required: RequiredArtifact, facts: GateFa
   )
 }
 
-function checkBlockers(needed: Needs, facts: GateFacts, awaitsReviews: boolean): readonly BlockerFound[] {
+function checkBlockers(
+  needed: Needs,
+  facts: GateFacts,
+  { awaitsReviews, malformed }: { readonly awaitsReviews: boolean; readonly malformed: readonly string[] },
+): readonly BlockerFound[] {
   const found: BlockerFound[] = []
   const postponed: BlockerFound[] = []
   const judge = (place: { gate: string | null; artifact: string | null; index: number }, asked: Blocker) => {
     if (awaitsReviews && dependsOnReviews(asked, place.artifact)) return
     const outcome = facts.checks.get(checkKey({ ...place, check: asked.check }))
+    if (followsFrom(malformed, asked, outcome)) return
     const problem = checkBlocker(asked, outcome)
     const list = isPostponed(outcome) ? postponed : found
     if (problem !== null) list.push({ ...problem, gate: place.gate, artifact: place.artifact })
@@ -147,6 +162,21 @@ function checkBlockers(needed: Needs, facts: GateFacts, awaitsReviews: boolean):
     for (const [index, asked] of gate.blockers.entries()) judge({ gate: gate.id, artifact: null, index }, asked)
   for (const [index, asked] of needed.phaseChecks.entries()) judge({ gate: null, artifact: null, index }, asked)
   return [...found, ...postponed]
+}
+
+// An artifact that is no object as a whole closes the gate in every mode. What its checks miss in it says nothing more.
+function listMalformed(facts: GateFacts, found: readonly BlockerFound[]): readonly string[] {
+  const closed = found.filter(({ code, severity }) => code === 'invalid_artifact' && severity === 'blocking')
+  return facts.artifacts
+    .filter(({ problems }) => problems.some(({ shape }) => shape !== undefined))
+    .filter(({ type }) => closed.some(({ artifact }) => artifact === type))
+    .map(({ type }) => type)
+}
+
+function followsFrom(malformed: readonly string[], { check }: Blocker, outcome: CheckOutcome | undefined): boolean {
+  if (malformed.length === 0) return false
+  const reads = CHECK_ARTIFACTS.get(check) ?? []
+  return isPostponed(outcome) || malformed.some((type) => reads.includes(type))
 }
 
 function isPostponed(outcome: CheckOutcome | undefined): boolean {
@@ -177,7 +207,9 @@ function checkBlocker(asked: Blocker, outcome: CheckOutcome | undefined): Blocke
   const about = { check, severity, message, grade: outcome.grade }
   if (isPostponed(outcome)) return makeBlocker(code, { ...about, remedy: POSTPONED_REMEDY })
   if (run !== undefined) return makeBlocker(code, { ...about, remedy: String(run.remedy), run })
-  return makeBlocker(code, code === 'check_failed' ? { ...about, remedy: remedy ?? CHECK_REMEDIES[check] } : about)
+  if (code !== 'check_failed') return makeBlocker(code, about)
+  const advice = remedy ?? CHECK_REMEDIES[check]
+  return makeBlocker(code, { ...about, remedy: severity === 'blocking' ? advice : toWarningRemedy(advice) })
 }
 
 // An artifact that the phase does not ask for could replace one that an earlier gate judged: it is reported and not

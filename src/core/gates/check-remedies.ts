@@ -1,6 +1,7 @@
 import type { CheckName } from '../contract/contract.js'
 
 const AGAIN = 'then request the transition again.'
+const OPEN = 'This does not close the gate.'
 
 /** The remedy for a check that runs only once nothing else blocks. */
 export const POSTPONED_REMEDY = `Fix the other findings first, ${AGAIN}`
@@ -28,7 +29,7 @@ export const CHECK_REMEDIES: Readonly<Record<CheckName, string>> = {
   no_commented_out_code: `Delete the commented-out code in the files that are named, ${AGAIN}`,
   no_blocking_issues: `Fix the blocking issues, get a new review, ${AGAIN}`,
   all_review_models_completed: `Wait until every reviewer has reported, ${AGAIN}`,
-  review_comments_addressed: `Resolve every open review comment, ${AGAIN}`,
+  review_comments_addressed: `Settle each open review comment, mark it as {"comment": "…", "status": "resolved"}, ${AGAIN}`,
   command_succeeds: `Read the last lines of the command, fix what they show, ${AGAIN}`,
   file_exists: `Write the file that is named, ${AGAIN}`,
   no_pattern: `Remove the text that is named from the file, ${AGAIN}`,
@@ -36,4 +37,9 @@ export const CHECK_REMEDIES: Readonly<Record<CheckName, string>> = {
   expression: `Send artifacts and evidence for which the condition is true, ${AGAIN}`,
   work_tree_clean: `Commit the changes with git_commit, or remove them, ${AGAIN}`,
   committed: `Commit the work with git_commit, ${AGAIN}`,
+}
+
+/** The remedy of a finding that does not close the gate: nothing has to be requested again for it. */
+export function toWarningRemedy(remedy: string): string {
+  return remedy.endsWith(`, ${AGAIN}`) ? `${remedy.slice(0, -AGAIN.length - 2)}. ${OPEN}` : remedy
 }

@@ -40,9 +40,9 @@ export interface Context {
   readonly taskBytesMax?: number
 }
 
-/** A submitted artifact: stored content and the result of its schema. */
+/** A submitted artifact: stored content and the result of its schema; `shape` is what should be sent instead. */
 export interface ArtifactOffered extends ArtifactRef {
-  readonly problems: readonly { readonly pointer: string; readonly message: string }[]
+  readonly problems: readonly { readonly pointer: string; readonly message: string; readonly shape?: string }[]
 }
 
 export type CheckOutcome =

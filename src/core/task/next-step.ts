@@ -2,11 +2,19 @@ import type { Contract } from '../contract/contract.js'
 import { OBSERVED_ARTIFACT } from '../gates/blockers.js'
 import { isFinal } from '../gates/transition-rules.js'
 import { isFinished, listAskedReviews, listReviewers, REVIEW_ARTIFACTS } from '../reviews/review.js'
+import { formatClock } from '../text.js'
 import { requirePhase } from '../tool-calls/offered-tools.js'
 import type { TaskState } from './state.js'
 
+/** Gates that are being checked now, for a request to enter a phase. */
+export interface GateRun {
+  readonly to: string
+  readonly since: number
+}
+
 /** The next legal step of the agent that works on the task, in one sentence. */
-export function nextStep(contract: Contract, state: TaskState): string {
+export function nextStep(contract: Contract, state: TaskState, gateRun: GateRun | null = null): string {
+  if (gateRun !== null && state.status === 'active') return awaitGates(state, gateRun)
   switch (state.status) {
     case 'queued':
     case 'interrupted':
@@ -24,6 +32,11 @@ export function nextStep(contract: Contract, state: TaskState): string {
         ? (describeAnsweredApproval(contract, state) ?? leavePhase(contract, state))
         : 'Acknowledge the interrupt (continue), or ask for help.'
   }
+}
+
+function awaitGates({ phase }: TaskState, { to, since }: GateRun): string {
+  const what = to === phase ? `The gates of ${phase} are` : `The gate from ${phase} to ${to} is`
+  return `${what} being checked since ${formatClock(since)} UTC: wait for the answer to that request, and change nothing meanwhile. If the answer was that it is still being checked, send the same request again: it joins the running check.`
 }
 
 const COMMENT_CHARS_MAX = 500

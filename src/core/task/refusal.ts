@@ -9,6 +9,8 @@ export interface Refusal {
   readonly code: Code
   readonly detail: string
   readonly retry?: Retry
+  /** Instead of the remedy of the code. */
+  readonly remedy?: string
 }
 
 /**
@@ -23,8 +25,8 @@ export function makeDecision(facts: readonly TaskFact[], refusal: Refusal | null
   return { kind: 'decided', facts, refusal }
 }
 
-export function refuseUnrecorded(code: Code, detail: string): Decision {
-  return { kind: 'unrecorded', refusal: { code, detail } }
+export function refuseUnrecorded(code: Code, detail: string, more: Pick<Refusal, 'remedy'> = {}): Decision {
+  return { kind: 'unrecorded', refusal: { code, detail, ...more } }
 }
 
 /** The mode of the task: its own, else the contract's. */

@@ -78,7 +78,7 @@ export const BUILT_IN_TOOLS: ReadonlyMap<string, ToolSpec> = new Map(
       { name: 'git_status', description: 'Show the state of the work tree.', args: {}, paths: 'none' },
       {
         name: 'git_diff',
-        description: 'Show changes.',
+        description: 'Show changes, new files too.',
         args: { 'paths?': 'strings', 'staged?': 'boolean' },
         paths: 'read',
       },

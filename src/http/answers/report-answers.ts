@@ -1,5 +1,6 @@
 import type { Entrance } from '../../app/reports/visit-tally.js'
 import type { JsonObject } from '../../core/json.js'
+import { DECISION_CHANNELS, type DecisionChannel } from '../../core/task/fact-parts.js'
 import { TOKEN_FIELDS, VERDICT } from './run-answers.js'
 import {
   allowNull,
@@ -91,6 +92,17 @@ const TASK_REPORT = nameObject('TaskReport', {
     pass_rate: allowNull(NUMBER),
     by_gate: makeList(makeObject({ gate: TEXT, passed: COUNT, blocked: COUNT })),
   }),
+  approvals: makeList(
+    makeObject({
+      ...{
+        phase: TEXT,
+        target_phase: TEXT,
+        gate: TEXT,
+        decision: chooseWord<'approve' | 'reject'>('approve', 'reject'),
+      },
+      ...{ by: TEXT, channel: allowNull(chooseWord<DecisionChannel>(...DECISION_CHANNELS)), at: TIME },
+    }),
+  ),
   evidence: makeList(
     makeObject({
       visit: COUNT,

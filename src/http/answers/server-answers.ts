@@ -42,6 +42,10 @@ export const NODES = makeObject({
       program_version: TEXT,
       started_at: TIME,
       seen_at: TIME,
+      shared_trees: {
+        ...allowNull(makeObject({ id: TEXT, folder: TEXT })),
+        description: 'Where it keeps what it knows about work trees that nodes share; null: in its state directory.',
+      },
     }),
   ),
 })

@@ -75,11 +75,18 @@ export const SERVER_LOOK_ROUTES: readonly Route[] = [
     path: '/nodes/:id/adopt',
     id: 'adoptNode',
     summary: 'Take over the tasks of a node that has gone for good',
-    body: shape({ reason: FIELD.reason }),
+    body: shape({
+      reason: FIELD.reason,
+      without_trees: {
+        type: 'boolean',
+        description: 'The folder of its shared trees is lost: they count as they are at the next claim.',
+      },
+    }),
     answer: '`{node, adopted_by, streams}`',
     response: ADOPTED_NODE,
     handle: async (call) => {
-      const by = { actor: requireOperator(call), once: call.once, reason: readReason(call) }
+      const isWithoutTrees = (call.body as { without_trees?: unknown } | null)?.without_trees === true
+      const by = { actor: requireOperator(call), once: call.once, reason: readReason(call), isWithoutTrees }
       return adoptNode(call.app, call.params.id ?? '', by)
     },
   },
