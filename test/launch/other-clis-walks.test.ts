@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { PLAN } from '../e2e/walker.js'
 import type { Script } from '../real-agents/model.js'
 import type { Talk } from '../real-agents/talk.js'
-import { CODE, CODE_TEXT, go, honest, waitsForPeople } from '../real-agents/work.js'
+import { CODE, CODE_TEXT, go, honest, isPending, waitsForPeople } from '../real-agents/work.js'
 import { Desk } from './desk.js'
 import { OTHER_CLIS } from './other-sessions.js'
 import { sleep, until, type Window } from './terminal.js'
@@ -18,7 +18,7 @@ const patient: Script = (talk) => {
 }
 
 function countWaits({ results }: Talk): number {
-  return results.filter(({ text }) => text.includes('approval_pending')).length
+  return results.filter(isPending).length
 }
 
 let desk: Desk | null = null

@@ -18,7 +18,7 @@ import { PLAN } from '../e2e/walker.js'
 import { type Installed, installed } from '../mcp/packages.js'
 import { openModel, type Script } from './model.js'
 import { KEY } from './stage.js'
-import { go, honest, PROJECT, waitsForPeople } from './work.js'
+import { go, honest, isPending, PROJECT, waitsForPeople } from './work.js'
 
 const RUN_MS_MAX = 300_000
 const LINES_MAX = 50
@@ -46,7 +46,7 @@ const INTEGRATIONS = [
 
 /** Ends its turn where a person has to decide, and asks again when it is told to go on. */
 const resumed: Script = (talk) => {
-  const waits = talk.results.filter(({ text }) => text.includes('approval_pending')).length
+  const waits = talk.results.filter(isPending).length
   if (!waitsForPeople(talk)) return honest({ ...talk, step: talk.results.length - waits, results: [] })
   return talk.step > talk.results.length ? go('TDD', { plan_document: PLAN }) : null
 }

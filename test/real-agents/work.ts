@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/core/json.js'
 import type { Files } from '../e2e/projects.js'
 import { implementation, PLAN, testFiles } from '../e2e/walker.js'
 import type { Script } from './model.js'
-import type { Call, Talk } from './talk.js'
+import type { Call, Result, Talk } from './talk.js'
 
 /** A project of two files: small, so that its tests take no time. */
 export const PROJECT: Files = {
@@ -60,5 +60,10 @@ export const honest: Script = (talk) => {
 }
 
 export function waitsForPeople({ results }: Talk): boolean {
-  return results.at(-1)?.text.includes('approval_pending') === true
+  return isPending(results.at(-1))
+}
+
+/** The refusal itself: the prompt of PLAN mentions the code too. */
+export function isPending(result: Result | undefined): boolean {
+  return /\bcode\W+approval_pending\b|\[approval_pending\]/.test(result?.text ?? '')
 }
