@@ -100,9 +100,7 @@ describe('an approval in the chat', () => {
     expect(shown).toContain(String((await decisions())[0]?.digest).slice(0, 16))
     // A chat may show no more than the beginning.
     const [, about, where] = shown.split('\n')
-    expect(where).toMatch(
-      /^All of it: phaselock approve (apr-\S+) \(in another terminal; it shows all and then asks\), or http:\S+\/approvals\/\1$/,
-    )
+    expect(where).toMatch(/^All of it: http:\S+\/approvals\/(apr-\S+), or in another terminal: phaselock approve \1$/)
     expect(about).toBe(`${String((PLAN as { title: string }).title)} (1 criterion) · no file changed yet`)
   })
 

@@ -58,6 +58,13 @@ function addAnswer(program: CliCommand, decision: 'approve' | 'reject'): void {
         throw new Stop(EXIT.usage, 'A rejection needs --comment TEXT, which tells the agent what must change.')
       const client = await openClient(options)
       const meant = id ?? (isRejection ? null : await findOnlyOne(client, options))
+      const decides = options.yes === true || options.comment !== undefined || options.digest !== undefined
+      // A list with exit code 0 would look like a decision to a script.
+      if (meant === null && decides)
+        throw new Stop(
+          EXIT.usage,
+          `Nothing was decided: name what you mean, phaselock ${decision} ID. phaselock approvals lists the ids.`,
+        )
       await (meant === null ? list(client, undefined, options) : answer(client, { id: meant, decision, options }))
     })
 }

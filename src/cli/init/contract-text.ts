@@ -63,7 +63,6 @@ function setTests(
   const before = document.get('tests')
   const kept = isMap(before) ? (before.toJSON() as Record<string, unknown>) : {}
   const tests = document.createNode({ ...kept, patterns, ...(mayWrite.length === 0 ? {} : { may_write: mayWrite }) })
-  tests.commentBefore = ' The files that are tests. Phases name them with "@tests"; RED records them.'
   document.set('tests', tests)
 }
 

@@ -19,6 +19,9 @@ const CONVENTIONS: Readonly<Record<string, { readonly always: readonly string[];
   }
 const OTHER = { always: ['**/*.test.*', '**/*.spec.*', '**/*_test.*', '**/test_*.py'], first: ['test/**', 'tests/**'] }
 
+/** What decides about tests without being run by their runner: snapshots, and the type tests of tsd and vitest. */
+const BESIDE_TESTS = ['**/__snapshots__/**', '**/*.test-d.*']
+
 const FOLDER = /^(tests?|__tests?__|specs?|e2e|testdata|__snapshots__)$/
 const PATHS_MAX = 50
 
@@ -44,9 +47,9 @@ export function findTestPatterns(
     if (glob !== null && !patterns.includes(glob)) patterns.push(glob)
     if (glob === null && !named.includes(path)) named.push(path)
   }
-  const snapshots = '**/__snapshots__/**'
-  if (found.files.some((path) => matchesGlob(snapshots, path)) && !patterns.includes(snapshots))
-    patterns.push(snapshots)
+  patterns.push(
+    ...BESIDE_TESTS.filter((glob) => !patterns.includes(glob) && found.files.some((path) => matchesGlob(glob, path))),
+  )
   const isFirst = found.testFiles.length === 0 && named.length === 0
   return [...patterns, ...(isFirst ? first : []), ...named.slice(0, PATHS_MAX)].filter(isWhole)
 }

@@ -61,7 +61,7 @@ export function formatApprovalForm(approval: Approval, url: string): string {
     [...formatTitles(contents), ...nameFiles(approval.diff), ...countChecks(checks), ...countWarnings(approval)].join(
       ' · ',
     ),
-    `All of it: phaselock approve ${id} (in another terminal; it shows all and then asks), or ${url}/approvals/${id}`,
+    `All of it: ${url}/approvals/${id}, or in another terminal: phaselock approve ${id}`,
     `Digest: ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…`,
     `Task: ${plainLine(approval.task_title)}`,
     ...formatSinceLast(approval.since_last ?? null),
