@@ -159,6 +159,21 @@ describe('the verdict on a test', () => {
     }
   })
 
+  it('[REQ-TWINS-6] a text that only contains the name of a test is not its file, where the runner names none', () => {
+    const nameless = (id: string) => ({ ...test(id, 'passed'), file: null })
+    const plain = runOf([nameless('one at a time'), nameless('found nowhere')])
+    const [tests, types] = ['test.js', 'index.test-d.ts'].map((path) => ({
+      ...fileOf(inversionOf(path === 'test.js' ? [found('one at a time')] : [])),
+      ...{ path, text: "'one at a time' 'found nowhere'" },
+    })) as [TurnedFile, TurnedFile]
+    expect(listSubjects(plain, [types, tests]).map(({ id, file }) => [id, file.path])).toEqual([
+      ['found nowhere', 'index.test-d.ts'],
+      ['one at a time', 'test.js'],
+      ['found nowhere', 'test.js'],
+    ])
+    expect(listSubjects(plain, [types])).toHaveLength(2)
+  })
+
   it('[REQ-TWINS-9] narrow runs in which a test is missing are not enough', () => {
     const plain = runOf([test('adds', 'passed')])
     const subjects = listSubjects(plain, [fileOf(inversionOf([found('adds')]))])

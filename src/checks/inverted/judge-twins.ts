@@ -76,7 +76,10 @@ export function listSubjects(
   const listed = passed.filter((test) => !isOfOthers(test, passed, others))
   return files.flatMap((file) => {
     const { tests } = file.inversion
-    const its = listed.filter((test) => isTestIn(test, file.path, file.text) || isExample(test.id, file))
+    const its = listed.filter(
+      (test) =>
+        (isTestIn(test, file.path, file.text) && !isDefinedElsewhere(test, file, files)) || isExample(test.id, file),
+    )
     if (its.length > 0 || plain.isComplete)
       return its.map(({ id }) => ({ id, file, found: isExample(id, file) ? null : findTest(id, tests, file.path) }))
     // A file that could not be read represents its tests, so that the reason is reported.
@@ -106,6 +109,13 @@ function isOfOthers(
   const name = parseTestName(test.id)
   const holders = others.filter(({ path, text }) => isTestIn(test, path, text))
   return holders.length > 0 && passed.filter(({ id }) => parseTestName(id) === name).length <= holders.length
+}
+
+// If the runner does not report the file, a text that only contains the name of a test of another file is not its file.
+function isDefinedElsewhere({ id, file }: ObservedTest, here: TurnedFile, files: readonly TurnedFile[]): boolean {
+  const name = parseTestName(id)
+  const defines = ({ inversion }: TurnedFile): boolean => inversion.tests.some((test) => test.name === name)
+  return file === null && !defines(here) && files.some(defines)
 }
 
 /** The verdict of the twins on each test; null for the runs if nothing could be inverted. */
