@@ -17,6 +17,7 @@ async function expectFound(runner: Runner, { head, write, lies, sound }: Lies, s
   const text = `${head}${bodies.map((body, index) => write(`case_${index}`, body)).join('')}`
   const inversion = await invertTests({ path: runner.suite.path, text, seed })
   if (inversion.outcome !== 'rewritten') throw new Error(inversion.reason)
+  expect(inversion.leftAlone).toEqual([])
   const run = (twin: string): readonly (readonly [string, string])[] => {
     const outcomes = runFile(runner, twin)
     return bodies.map((body, index) => [body, outcomes.get(`case_${index}`)?.status ?? 'missing'])
@@ -30,6 +31,7 @@ const WITH_VITEST: Lies = {
 const like = (holds) => ({ $$typeof: Symbol.for('jest.asymmetricMatcher'), asymmetricMatch: holds, toString: () => 'any' })
 const any = like(() => true)
 const trap = new Proxy({ id: 1, total: any }, { getOwnPropertyDescriptor() { throw new Error('no') } })
+const give = (value) => value
 const call = (...given) => { const done = vi.fn(); done(...given); return done }
 `,
   write: (name, body) => `it('${name}', () => { ${body} })\n`,
@@ -59,7 +61,7 @@ const call = (...given) => { const done = vi.fn(); done(...given); return done }
     'const done = call(); expect(done).toHaveBeenCalledWith()',
     "expect(call('a', { id: 1 })).toHaveBeenCalledWith('a', expect.objectContaining({ id: 1 }))",
     'expect([undefined, null, NaN]).toEqual([undefined, null, NaN])',
-    "expect('--- ---').toEqual('--- ---')",
+    "expect(give('--- ---')).toEqual('--- ---')",
   ],
 }
 
@@ -104,6 +106,9 @@ class Keyed:
 class Color(Enum):
     RED = 1
 
+def give(value):
+    return value
+
 `
 const inPytest = (name: string, body: string): string => `def test_${name}():\n    ${body}\n\n`
 const WITH_PYTEST: Lies = {
@@ -125,7 +130,7 @@ const WITH_PYTEST: Lies = {
     'assert Pair(1, 2) == Pair(1, 2)',
     'assert Color(1) == Color.RED',
     "assert {'a': [Cash(4)], 'b': None} == {'a': [Cash(4)], 'b': None}",
-    "assert 'q' == 'q' and b'abc' == b'abc' and '--' == '--' and '' == ''",
+    "assert give('q') == 'q' and give(b'abc') == b'abc' and give('--') == '--' and give('') == ''",
     'from decimal import Decimal; assert Decimal(5) > 3',
     'assert [1, True, 1.0] == [True, 1, 1]',
     "assert f'{[1, 2][0]}-{1 + 1}' == '1-2'",
