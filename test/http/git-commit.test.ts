@@ -65,6 +65,16 @@ describe('committing in a repository that runs things', () => {
     expect(git('log', '-1', '--format=%s').trim()).toBe('honest')
   })
 
+  it('[REQ-TOOLS-8] the ledger and the report name the commit, and no refused one', async () => {
+    const commit = git('rev-parse', 'HEAD').trim()
+    const { body } = await run.call('GET', '/audit/query?task_id=t&type=tool_finished', run.operator)
+    const commits = (body.events as { data: { commit?: string } }[]).flatMap(({ data }) => data.commit ?? [])
+    expect(commits).toEqual([commit])
+    expect((await run.call('GET', '/runs/t/report', run.operator)).body).toMatchObject({
+      commits: [{ commit, by: 'a', at: expect.any(String) }],
+    })
+  })
+
   it('[REQ-TOOLS-8] a contract that is in git is neither shown, changed nor in the way', async () => {
     expect(git('show', 'HEAD:agent_workflow.yaml')).toBe(CONTRACT)
     writeFileSync(at('agent_workflow.yaml'), `${CONTRACT}# by an operator\n`)

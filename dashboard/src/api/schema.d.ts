@@ -5867,6 +5867,11 @@ export interface components {
         channel: (("in_chat" | "cli" | "dashboard") | null)
         at: string
       }[]
+      commits: {
+        commit: string
+        by: string
+        at: string
+      }[]
       evidence: {
         visit: number
         phase: string

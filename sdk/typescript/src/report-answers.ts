@@ -82,6 +82,8 @@ export interface TaskReport extends ReportHead {
   }
   /** Absent in answers of older servers. */
   readonly approvals?: readonly ReportedDecision[]
+  /** What was committed, oldest first. Absent in answers of older servers. */
+  readonly commits?: readonly { readonly commit: string; readonly by: string; readonly at: string }[]
   readonly evidence: readonly Evidence[]
 }
 

@@ -14,6 +14,7 @@ const GATES_MAX = 500
 const AGENTS_MAX = 200
 const EVIDENCE_MAX = 500
 const APPROVALS_MAX = 200
+const COMMITS_MAX = 200
 
 /** Refusals, gates, evidence, time and tokens of a task. */
 export async function reportOfTask(app: App, party: Party, state: TaskState): Promise<Result<JsonObject>> {
@@ -30,6 +31,7 @@ class TaskWalk {
   readonly #agents = new Set<string>()
   readonly #gates = new Map<string, { passed: number; blocked: number }>()
   readonly #evidence: JsonObject[] = []
+  readonly #commits: JsonObject[] = []
   #handedIn: readonly JsonObject[] = []
   /** The gates that the newest request was checked by. */
   #checked: ReadonlySet<string> = new Set()
@@ -84,6 +86,7 @@ class TaskWalk {
         by_gate: [...this.#gates].map(([gate, counts]) => ({ gate, ...counts })),
       },
       approvals: listDecisions(state),
+      commits: this.#commits,
       evidence: this.#evidence,
       events: this.events,
       truncated: this.#isCut || this.#refusals.isCut || metrics.truncated === true || this.events >= EVENTS_MAX,
@@ -132,12 +135,18 @@ class TaskWalk {
       this.#handedIn = listEvidence(event, this.#visit)
       this.#checked = new Set((event.checks ?? []).flatMap(({ gate }) => gate ?? []))
     }
+    if (event.type === 'tool_finished' && event.commit !== undefined) this.#addCommit(event.commit, event)
     if (event.type === 'approval_requested') this.#asked.set(event.approvalId, event.gate)
     if (event.type !== 'phase_entered' && event.type !== 'task_completed') return
     const room = EVIDENCE_MAX - this.#evidence.length
     if (this.#handedIn.length > room) this.#isCut = true
     this.#evidence.push(...this.#handedIn.slice(0, room))
     this.#handedIn = []
+  }
+
+  #addCommit(commit: string, { agentId, at }: { readonly agentId?: string; readonly at: number }): void {
+    if (this.#commits.length < COMMITS_MAX) this.#commits.push({ commit, by: agentId ?? '', at: toIsoTime(at) })
+    else this.#isCut = true
   }
 
   #seeAgent(id: string): void {

@@ -40,7 +40,7 @@ import {
   splitChanges,
 } from './ignored-paths.js'
 import { writeIgnored } from './ignored-writes.js'
-import type { Finish, Settling } from './settling.js'
+import { type Finish, findCommit, type Settling } from './settling.js'
 import { openTaskLayers } from './task-layers.js'
 import { callUpstream, isUpstreamTool } from './upstream.js'
 
@@ -288,6 +288,7 @@ class OneRun {
         ...(changed.length === 0 ? {} : { addedBytes: more.addedBytes ?? 0 }),
         ...(more.failing === undefined ? {} : { failing: more.failing }),
         ...(outcome.ok && more.hooks !== undefined ? { hooks: more.hooks } : {}),
+        ...findCommit(this.one.tool, outcome),
         ...getReviewerField(this.call),
       },
       { isHolding: more.isHolding === true, remember: this.one.remember(outcome, { durationMs, unenforced }) },

@@ -1,7 +1,6 @@
 import type { ChangeSet } from '../../confinement/confinement.js'
 import type { HookRecord } from '../../core/contract/git-rules.js'
 import type { GitAccess } from '../../core/task/fact-parts.js'
-
 import type { ToolOutcome } from '../../tools/tool-place.js'
 import type { Change } from '../../tree/change.js'
 
@@ -31,4 +30,10 @@ export interface Finish {
   readonly hooks?: HookRecord
   readonly isWritten?: true
   readonly addedBytes?: number
+}
+
+/** The commit that git_commit made. */
+export function findCommit(tool: string, outcome: ToolOutcome): { readonly commit?: string } {
+  if (tool !== 'git_commit' || !outcome.ok || typeof outcome.result.commit !== 'string') return {}
+  return { commit: outcome.result.commit }
 }

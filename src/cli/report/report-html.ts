@@ -8,7 +8,7 @@ import { renderTaskSections } from './report-html-task.js'
 import { html, type Markup, trustMarkup } from './report-markup.js'
 import { renderBarsPlot } from './report-plots.js'
 import { REPORT_STYLE } from './report-style.js'
-import { countVisit, isTask } from './report-text.js'
+import { countVisit, formatCommits, isTask } from './report-text.js'
 
 const PLOT_ROWS_MAX = 30
 // Nothing is fetched and no script runs, whatever the texts in it say.
@@ -50,7 +50,13 @@ function formatStatus({ status, finish_reason_details: details }: Report['run'])
 
 function renderNumbers(report: Report): Markup {
   const [tokens, more] = isTask(report)
-    ? [[report.totals.tokens], [['Gates passed', formatPercent(report.gates.pass_rate)]]]
+    ? [
+        [report.totals.tokens],
+        [
+          ['Gates passed', formatPercent(report.gates.pass_rate)],
+          ...formatCommits(report).map((text) => ['Committed', text]),
+        ],
+      ]
     : [
         report.agents.map((agent) => agent.tokens),
         [

@@ -11,6 +11,8 @@ import { countUsedTokens, formatTokens } from './analyze-text.js'
 const LABEL = 10
 const ROWS_MAX = 40
 const ANSWER_LINES_MAX = 40
+const COMMITS_SHOWN = 5
+const COMMIT_CHARS = 12
 
 /** Whether the report is of a task, and not of a council. */
 export function isTask(report: Report): report is TaskReport {
@@ -34,6 +36,7 @@ export function reportText(report: Report, changes: ChangeTotals | null = null):
       field('Status', `${status.replaceAll('_', ' ')}${details ? `: ${details}` : ''}`),
       field('Time', formatDuration(Math.round(elapsed_seconds))),
       ...(changes === null ? [] : [field('Changed', formatChanges(changes))]),
+      ...(isTask(report) ? formatCommits(report).map((text) => field('Committed', text)) : []),
       field('Refused', formatRefused(report)),
     ],
     ...(isTask(report) ? formatTaskBlocks(report) : formatCoordinationBlocks(report)),
@@ -48,6 +51,14 @@ export function reportText(report: Report, changes: ChangeTotals | null = null):
 
 function formatChanges({ files, additions, deletions }: ChangeTotals): string {
   return `${formatCount(files, 'file')}, +${formatThousands(additions)} -${formatThousands(deletions)}`
+}
+
+/** The commits of a task, shortened as git does; of many the newest. */
+export function formatCommits({ commits = [] }: TaskReport): readonly string[] {
+  if (commits.length === 0) return []
+  const shown = commits.slice(-COMMITS_SHOWN).map(({ commit }) => commit.slice(0, COMMIT_CHARS))
+  const more = commits.length - shown.length
+  return [`${shown.join(', ')}${more > 0 ? ` and ${more} before` : ''}`]
 }
 
 function formatRefused({ refusals, buffer_chars_lost: lost }: Report): string {

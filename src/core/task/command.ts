@@ -148,6 +148,7 @@ export type Command =
       readonly unenforced: readonly string[]
       readonly failing?: string
       readonly hooks?: HookRecord
+      readonly commit?: string
       readonly reviewer?: string
     }
   /** The agent asks for its prompt or to continue; `stays`: its statements lead nowhere. */

@@ -120,6 +120,8 @@ export type TaskFact =
       readonly failing?: string
       /** Which hooks of the repository were run before a commit, and which were not. */
       readonly hooks?: HookRecord
+      /** The id of the commit that it made. */
+      readonly commit?: string
       readonly leaseSeconds?: number
     })
   | (Refused & {

@@ -60,6 +60,7 @@ export function finishTool(
       unenforced: command.unenforced,
       ...(command.failing === undefined ? {} : { failing: command.failing }),
       ...(command.hooks === undefined ? {} : { hooks: command.hooks }),
+      ...(command.commit === undefined ? {} : { commit: command.commit }),
     },
     ...decideAfterCall(contract, state, context, mark),
   ])

@@ -103,6 +103,7 @@ const TASK_REPORT = nameObject('TaskReport', {
       ...{ by: TEXT, channel: allowNull(chooseWord<DecisionChannel>(...DECISION_CHANNELS)), at: TIME },
     }),
   ),
+  commits: makeList(makeObject({ commit: TEXT, by: TEXT, at: TIME })),
   evidence: makeList(
     makeObject({
       visit: COUNT,
