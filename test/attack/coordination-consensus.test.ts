@@ -157,7 +157,7 @@ agents: ${JSON.stringify(Object.fromEntries(entries))}
     const status = await ended(server, run)
     expect(status).toMatchObject({ finish_reason: 'error', results: { winner: null } })
     for (const name of ['by_path', 'by_argument', 'by_link'])
-      expect(status.agents[name]?.error?.message).toContain('lies in the work tree that is voted on')
+      expect(status.agents[name]?.error?.message).toContain('is in the work tree that is voted on')
     expect(status.agents.by_name?.error?.message).toContain("'judge' is not a program on the PATH")
     expect(await ballot.blockers({ artifacts: {} })).toMatchObject([{ code: 'check_failed', check: 'consensus' }])
   }, 60_000)

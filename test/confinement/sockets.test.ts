@@ -148,8 +148,8 @@ describe('what a command may be given as a socket', () => {
     symlinkSync(join(dir, 'real'), join(dir, 'link'))
     const check = (path: string, name = 'model') => checkSockets({ tree, sockets: [{ name, path }] })
     for (const path of ['file', 'link', 'tree', 'absent', 'tree/planted', 'tree/../tree/planted'])
-      expect(() => check(join(dir, path)), path).toThrow('is not there')
-    expect(() => check('real')).toThrow('is not there')
+      expect(() => check(join(dir, path)), path).toThrow('does not exist')
+    expect(() => check('real')).toThrow('does not exist')
     for (const name of ['', '../x', 'a/b', 'UPPER', 'x'.repeat(21), '.'])
       expect(() => check(join(dir, 'real'), name), name).toThrow('short word')
     const real = { name: 'model', path: join(dir, 'real') }

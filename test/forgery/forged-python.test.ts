@@ -110,6 +110,11 @@ const ACTS = `def add(a, b, told=None):
 `
 const DIGEST = createHash('sha256').update(COMPARES).digest('hex')
 
+/** A thread that races against the loading of the test may win in one run and lose in the next. */
+const SURVIVES_OR_LOSES_THE_RACE = new RegExp(
+  `${SURVIVES.source}|not when its text is rewritten with the same expected values`,
+)
+
 const KINDS: readonly Kind[] = [
   {
     name: 'pytest, a comparison',
@@ -135,7 +140,7 @@ def swap():
 threading.Thread(target=swap).start()
 time.sleep(0.01)
 ${WRONG}`,
-        SURVIVES,
+        SURVIVES_OR_LOSES_THE_RACE,
       ],
       [
         'gives the test another body from the inside of the collector',

@@ -190,7 +190,7 @@ describe.each(ERAS)('a review token over MCP $name', (era: Era) => {
     expect(found[0]).toMatchObject({ code: 'invalid_request', path: '/mcp#submit_review' })
     const { subject } = await agent.does('review_view')
     const issues = { report: { status: 'approved', blocking_issues: ['a hole'] }, subject }
-    expect((await agent.refused('submit_review', issues)).text).toContain('approves nothing')
+    expect((await agent.refused('submit_review', issues)).text).toContain('cannot approve')
     const large = {
       report: { status: 'approved', comments: Array.from({ length: 100 }, () => ({ text: 'x'.repeat(4000) })) },
       subject,

@@ -89,7 +89,7 @@ describe('what the model of a started agent took', () => {
       await open(contractWith())
       const { agentId, taskId } = await start(['ask:untold', 'ask:untold', ...WHOLE])
       await stage.ended(agentId)
-      expect((await stage.log(agentId)).match(/does not say what it took/g)).toHaveLength(1)
+      expect((await stage.log(agentId)).match(/did not state its token usage/g)).toHaveLength(1)
       expect(await tokens(stage, taskId)).toMatchObject({ input: 0, output: 0 })
     },
     RUN_MS_MAX,

@@ -149,7 +149,7 @@ test(
   async (context) => {
     const dir = scratch()
     try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', dir], { stdio: 'ignore' })
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', dir], { stdio: 'ignore' })
     } catch {
       return context.skip('mounting a small file system needs root')
     }
@@ -158,7 +158,7 @@ test(
     })
     const running = await run(context, dir)
     const filler = join(dir, 'filler')
-    for (let bytes = 4 * 1024 * 1024; bytes >= 1024; bytes /= 2) tryToWrite(filler, bytes)
+    for (let bytes = 16 * 1024 * 1024; bytes >= 1024; bytes /= 2) tryToWrite(filler, bytes)
     const answers: (readonly [string, Answer])[] = []
     for (let n = 0; n < 100; n += 1) {
       const id = `full-${n}`
