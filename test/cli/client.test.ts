@@ -180,7 +180,11 @@ test('[REQ-CLI-12] an approval is listed, shown, asked about and answered with t
   const task = await waitingTask('wait1')
   const listed = await place.run(['approve'])
   expect(listed.stdout).toMatch(/apr-\d+-wait1 .*PLAN -> TDD/)
-  for (const args of [['approve', '--yes'], ['approve', '--comment', 'good'], ['reject', '--comment', 'bad']])
+  for (const args of [
+    ['approve', '--yes'],
+    ['approve', '--comment', 'good'],
+    ['reject', '--comment', 'bad'],
+  ])
     expect(await place.run(args), args.join(' ')).toMatchObject({ code: 2, stderr: expect.stringContaining('ID') })
   const { approvals } = (await place.json(['approvals'])) as { approvals: { id: string; digest: string }[] }
   const { id, digest } = approvals.find((one) => one.id.endsWith('-wait1'))!

@@ -33,7 +33,16 @@ async function makePasskey(stage: Stage) {
   return { passkey, body: { name: 'Key', response: passkey.register(options), confirmation } }
 }
 
-async function addPasskey(stage: Stage): Promise<SoftwareAuthenticator> {
+// A newer challenge of an operator replaces the one before.
+let registered: Promise<unknown> = Promise.resolve()
+
+function addPasskey(stage: Stage): Promise<SoftwareAuthenticator> {
+  const added = registered.then(() => registerPasskey(stage))
+  registered = added.catch(() => null)
+  return added
+}
+
+async function registerPasskey(stage: Stage): Promise<SoftwareAuthenticator> {
   const { passkey, body } = await makePasskey(stage)
   const { status, body: answer } = await stage.run.call(
     ...(['POST', '/passkeys', stage.run.operator, body, getOrigin(stage)] as const),

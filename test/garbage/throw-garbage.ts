@@ -187,17 +187,24 @@ function isSpent(endpoint: Endpoint, got: Got): boolean {
 
 const UNFINISHED = new Set(['executeTool', 'batchTools'])
 
+/** The call that tells operators where the state directory is. */
+function mayShow({ operation, who }: LaneRun, leak: string): boolean {
+  return operation.id === 'checkServer' && who === 'operator' && leak === 'the path of the state directory'
+}
+
 /** What is wrong with an answer; null when nothing is. */
 function judge(run: LaneRun, got: Got): string | null {
   const { operation, who } = run
   const leak = run.stage.leakIn(got.text)
-  if (leak !== null) return `the answer leaks ${leak}`
+  if (leak !== null && !mayShow(run, leak)) return `the answer leaks ${leak}`
   for (const [, token] of got.text.matchAll(/"(?:phase_token|agent_token|operator_token|review_token)":"([^"]+)"/g))
     run.stage.issued(token ?? '')
   // An agent CLI is refused with 200, in its own words, with the code at the end of the reason.
   if (operation.id.startsWith('hook') && got.status === 200 && /\[[a-z]+(?:_[a-z]+)+\]/.test(got.text)) return null
   if (got.status < 300)
-    return operation.mayCall.includes(who) || got.text === '' ? null : `${who} got in where it may not call`
+    return operation.mayCall.length === 0 || operation.mayCall.includes(who) || got.text === ''
+      ? null
+      : `${who} got in where it may not call`
   const isUnfinished = got.json.code === 'confinement_unavailable' && UNFINISHED.has(operation.id)
   if (got.status >= 500 && !isUnfinished) return 'the server blames itself'
   return problemFault(got)
