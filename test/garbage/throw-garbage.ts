@@ -88,8 +88,9 @@ export async function throwGarbage(stage: Stage, operation: Described): Promise<
     for (const who of EVERYBODY) {
       // They come from coordinations, and their tokens open nothing else.
       if (who === 'participant' && !operation.path.startsWith('/coordinations/')) continue
-      const mayCall = operation.mayCall.includes(who)
-      const count = Math.ceil(mayCall ? PER_ENDPOINT / operation.mayCall.length : PER_ENDPOINT * OTHERS_SHARE)
+      const callers = listCallers(operation)
+      const mayCall = callers.includes(who)
+      const count = Math.ceil(mayCall ? PER_ENDPOINT / callers.length : PER_ENDPOINT * OTHERS_SHARE)
       const lanes = endpoint.isAlone ? 1 : LANES
       const before = reached.get(operation.id) ?? 0
       const work = Array.from({ length: lanes }, async (_, index) => {
@@ -112,7 +113,7 @@ export async function throwGarbage(stage: Stage, operation: Described): Promise<
 
 // These have no handler in the table of routes.
 function isUncounted(operation: Operation): boolean {
-  return ['streamEvents', 'streamCoordination', 'exportAudit', 'metricsSummary'].includes(operation.id)
+  return ['streamEvents', 'streamCoordination', 'exportAudit', 'metricsSummary', 'login'].includes(operation.id)
 }
 
 interface LaneRun {
@@ -187,6 +188,11 @@ function isSpent(endpoint: Endpoint, got: Got): boolean {
 
 const UNFINISHED = new Set(['executeTool', 'batchTools'])
 
+/** An operation for nobody in particular is open to everybody; tokens of participants are not tried there. */
+function listCallers({ mayCall }: Described): readonly Who[] {
+  return mayCall.length === 0 ? EVERYBODY.filter((who) => who !== 'participant') : mayCall
+}
+
 /** The call that tells operators where the state directory is. */
 function mayShow({ operation, who }: LaneRun, leak: string): boolean {
   return operation.id === 'checkServer' && who === 'operator' && leak === 'the path of the state directory'
@@ -202,9 +208,7 @@ function judge(run: LaneRun, got: Got): string | null {
   // An agent CLI is refused with 200, in its own words, with the code at the end of the reason.
   if (operation.id.startsWith('hook') && got.status === 200 && /\[[a-z]+(?:_[a-z]+)+\]/.test(got.text)) return null
   if (got.status < 300)
-    return operation.mayCall.length === 0 || operation.mayCall.includes(who) || got.text === ''
-      ? null
-      : `${who} got in where it may not call`
+    return listCallers(operation).includes(who) || got.text === '' ? null : `${who} got in where it may not call`
   const isUnfinished = got.json.code === 'confinement_unavailable' && UNFINISHED.has(operation.id)
   if (got.status >= 500 && !isUnfinished) return 'the server blames itself'
   return problemFault(got)
