@@ -19,6 +19,12 @@ describe.skipIf(findBrowser() === null)('the pages of the dashboard', () => {
   }, 120_000)
   afterAll(() => stage?.close())
 
+  function makeTree(name: string): string {
+    const tree = join(stage.place.dir, name)
+    mkdirSync(tree)
+    return tree
+  }
+
   it('[REQ-DASH-1] login: the code leaves the address, and a used or invented one says what to do', async () => {
     expect(page.url()).toBe(`${stage.url}/`)
     const other = await stage.open()
@@ -83,11 +89,30 @@ describe.skipIf(findBrowser() === null)('the pages of the dashboard', () => {
     await page.waitForURL('**/tasks/sum')
   })
 
+  it('[REQ-DASH-2] inbox: buttons wait for the evidence, which would push them away', async () => {
+    const other = await Walker.claim(stage.server, 'pushed', { workspace: makeTree('pushed') })
+    let isHeld = true
+    await page.route('**/api/v1/approvals/*', async (route) => {
+      while (isHeld) await new Promise((resolve) => setTimeout(resolve, 20))
+      await route.continue()
+    })
+    await page.goto('/')
+    await other.move('TDD', { plan_document: PLAN })
+    const row = page.getByRole('listitem').filter({ hasText: 'Approval' })
+    await row.getByText('Loading what the checks found').waitFor()
+    expect(await row.getByRole('button').count()).toBe(0)
+    isHeld = false
+    await row.getByRole('button', { name: 'Approve…' }).waitFor()
+    expect(await row.getByText(/checks? holds?/).count()).toBe(1)
+    await page.unroute('**/api/v1/approvals/*')
+    await row.getByRole('button', { name: 'Approve…' }).click()
+    await row.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByText('Nothing waits for you').waitFor()
+  })
+
   it('[REQ-DASH-TASK-12] approval and task: read, approved by key, and the agent goes on', async () => {
     // In a tree of its own: the other task of these walks has the first one.
-    const workspace = join(stage.place.dir, 'other')
-    mkdirSync(workspace)
-    const agent = await Walker.claim(stage.server, 'read', { workspace })
+    const agent = await Walker.claim(stage.server, 'read', { workspace: makeTree('other') })
     const asked = await agent.move('TDD', { plan_document: PLAN })
     expect(asked, JSON.stringify(asked)).toMatchObject({ pending_approval: {} })
     const { id } = asked.pending_approval as { id: string }

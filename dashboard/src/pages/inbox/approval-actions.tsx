@@ -21,6 +21,7 @@ type Approval = Schema<'ApprovalDetails'>
 interface Props {
   readonly item: InboxItem
   readonly isCurrent: boolean
+  /** Whether to load the evidence at once. */
   readonly isNear: boolean
 }
 
@@ -33,7 +34,7 @@ export function ApprovalActions({ item, isCurrent, isNear }: Props): ReactNode {
   const [asked, setAsked] = useState<Decision | null>(null)
   const approval = useRead<Approval>(keys.approval(item.id), '/approvals/{id}', {
     path: { id: item.id },
-    enabled: isNear || asked !== null,
+    enabled: isNear || isCurrent || asked !== null,
   })
   const act = useAct(
     ({ decision, comment }: { decision: Decision; comment: string }) => decide(item.id, decision, comment),
@@ -41,6 +42,8 @@ export function ApprovalActions({ item, isCurrent, isNear }: Props): ReactNode {
   )
   if (act.isSuccess) return <Done>{act.variables.decision === 'approve' ? 'Approved' : 'Rejected'}</Done>
   const { data } = approval
+  // The evidence would push the buttons away from a pointer that is about to press one of them.
+  if (isNear && approval.isLoading && asked === null) return <p className="muted">Loading what the checks found…</p>
   return (
     <>
       {data === undefined ? null : <EvidenceLine approval={data} />}

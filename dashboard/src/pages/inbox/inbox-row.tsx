@@ -56,7 +56,7 @@ export function InboxRow({ item, rowId, isCurrent, isNear, onFocus }: Props): Re
           <Link {...toItemLink(item)}>{toPlainText(title)}</Link>
         </h3>
         <Body item={item} />
-        <Actions item={item} isCurrent={isCurrent} isNear={isNear || isCurrent} />
+        <Actions item={item} isCurrent={isCurrent} isNear={isNear} />
       </div>
       <p className="item__age">
         <span className="hide-s">waits </span>
