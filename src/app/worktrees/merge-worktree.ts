@@ -86,12 +86,14 @@ async function mergeSource(app: App, source: Source, request: MergeRequest): Pro
 
 /** Null: branch and work tree are at the new commit. */
 async function moveTarget(plans: MergePlans, plan: MergePlan, made: MergedCommit): Promise<string | null> {
-  if (!made.isShown) {
-    plans.put(plan)
-    return moveBranch(plans, plan)
-  }
+  // Before the index is locked: the next start removes a lock that was left only for a stored plan.
+  plans.put(plan)
+  if (!made.isShown) return moveBranch(plans, plan)
   const held = await holdIndex(plan.repository, plan.name)
-  if (held === null) return 'Another git process is running in the repository. Nothing was merged; try again.'
+  if (held === null) {
+    plans.drop(plan.name)
+    return 'Another git process is running in the repository. Nothing was merged; try again.'
+  }
   try {
     return await moveBranchAndTree(plans, plan, held)
   } finally {
@@ -101,9 +103,10 @@ async function moveTarget(plans: MergePlans, plan: MergePlan, made: MergedCommit
 
 async function moveBranchAndTree(plans: MergePlans, plan: MergePlan, held: HeldIndex): Promise<string | null> {
   const obstacle = await held.obstacle(plan)
-  if (obstacle !== null)
+  if (obstacle !== null) {
+    plans.drop(plan.name)
     return `The repository's own work tree has changes in the way: ${obstacle} Commit or stash them there. Nothing was merged.`
-  plans.put(plan)
+  }
   const failed = await moveBranch(plans, plan)
   if (failed !== null) return failed
   const left = await held.follow(plan)
