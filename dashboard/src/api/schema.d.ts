@@ -4365,6 +4365,7 @@ export interface components {
       additions: number
       deletions: number
       unexplained: boolean
+      other_task: (string | null)
       pinned: boolean
       hunks: components['schemas']['DiffHunk'][]
       omitted: (("binary" | "too_large" | "too_many_files" | "secret" | "not_kept") | null)

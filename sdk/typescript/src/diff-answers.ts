@@ -15,6 +15,8 @@ export type FileDiff = {
   readonly deletions: number
   /** No allowed call explains the change. */
   readonly unexplained: boolean
+  /** The other task that changed it since work on this one began, where this one did not; absent from older servers. */
+  readonly other_task?: string | null
   readonly pinned: boolean
   readonly hunks: readonly DiffHunk[]
   /** Why it has no hunks; null: it has. */

@@ -132,7 +132,11 @@ function listArtifacts({ state, needed, ofVisit }: WorkScene): readonly (readonl
 
 // Changes of earlier phases, or of a visit that the agent left again, are part of the work too.
 async function collectChanges(app: App, { contract, state }: WorkScene) {
-  const beside = contract.enforcement.reconcile === 'off' ? [] : (await app.trees.compare(state.workspace)).differences
+  const { trees } = app
+  const beside =
+    contract.enforcement.reconcile === 'off'
+      ? []
+      : trees.tasks.listUnexplained(state, await trees.compare(state.workspace))
   const isHidden = isHiddenBy(getReserved(app, contract, state.workspace))
   const now = await readChanges(app, state, beside)
   const all = await readChanges(app, state, beside, 'task')

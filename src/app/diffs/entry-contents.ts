@@ -1,6 +1,7 @@
 import { closeSync, existsSync } from 'node:fs'
 import { sha256Hex } from '../../base/sha256.js'
 import type { TaskState } from '../../core/task/state.js'
+import { findFileHash } from '../../tree/find-file-hash.js'
 import { openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
 import type { Resources } from '../resources.js'
@@ -30,8 +31,8 @@ export class EntryContents {
   /** The content of a path as its entry says; a link is shown as its entry and never followed. */
   async read(path: string, entry: string | undefined): Promise<EntryContent> {
     if (entry === undefined) return Buffer.alloc(0)
-    const [, sha256] = /^file ([0-9a-f]{64})$/.exec(entry) ?? []
-    if (sha256 === undefined) return entry.startsWith('link ') ? Buffer.from(`${entry}\n`) : 'not_kept'
+    const sha256 = findFileHash(entry)
+    if (sha256 === null) return entry.startsWith('link ') ? Buffer.from(`${entry}\n`) : 'not_kept'
     const kept = this.app.trees.contents.get(sha256)
     if (kept !== null) return kept.length > this.bytesMax ? 'too_large' : kept
     const present = await this.#readPresent(path)

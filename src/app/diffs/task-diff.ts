@@ -107,8 +107,9 @@ export async function readCurrentTree(
   if (ended !== null) return { after: ended, unexplained: new Set() }
   if (!existsSync(state.workspace)) return 'The work tree is gone, and was not recorded when the task ended.'
   try {
-    const { index, differences } = await app.trees.compare(state.workspace)
-    return { after: index, unexplained: new Set(differences.map(({ path }) => path)) }
+    const compared = await app.trees.compare(state.workspace)
+    const differences = app.trees.tasks.listUnexplained(state, compared)
+    return { after: compared.index, unexplained: new Set(differences.map(({ path }) => path)) }
   } catch (error) {
     return `The work tree cannot be read: ${error instanceof Error ? error.message : 'unreadable'}`
   }

@@ -5,6 +5,7 @@ import { listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
 import type { Resources } from '../resources.js'
 import { type EntryContent, EntryContents } from './entry-contents.js'
 import { buildHunks, countLines, type DiffBudget, decodeText, type Hunk } from './file-diff.js'
+import { findOtherTasks } from './other-tasks.js'
 
 const FILES_SHOWN_MAX = 300
 const FILES_LISTED_MAX = 10_000
@@ -25,6 +26,8 @@ export interface FileDiff {
   readonly additions: number
   readonly deletions: number
   readonly unexplained: boolean
+  /** Another task changed it since work on this one began, and this one did not; null: no other. */
+  readonly other_task: string | null
   readonly pinned: boolean
   readonly hunks: readonly Hunk[]
   readonly omitted: Omitted | null
@@ -50,7 +53,7 @@ export interface TreesCompared {
 
 /** What changed between two trees, with the lines that changed: bounded, without secrets, never through a link. */
 export async function diffTrees(
-  app: Pick<Resources, 'trees' | 'confinement' | 'redact'>,
+  app: Pick<Resources, 'ledger' | 'trees' | 'confinement' | 'redact'>,
   compared: TreesCompared,
 ): Promise<TreeDiff> {
   const { state, before, after, unexplained, path, isHidden = () => false } = compared
@@ -62,12 +65,19 @@ export async function diffTrees(
   const changed = listDifferences({ ...before, packages: {} }, { ...after, packages: {} }).filter(
     (one) => !isHidden(one.path) && (!isOne || one.path === path),
   )
+  const shown = changed.slice(0, FILES_LISTED_MAX)
+  const others = await findOtherTasks(
+    app,
+    state,
+    shown.map((one) => one.path),
+  )
   const files: FileDiff[] = []
-  for (const { path: at, kind } of changed.slice(0, FILES_LISTED_MAX)) {
+  for (const { path: at, kind } of shown) {
     const about = {
       path: app.redact(at) as string,
       status: STATUSES[kind],
       unexplained: unexplained.has(at),
+      other_task: unexplained.has(at) ? null : (others.get(at) ?? null),
       pinned: state.pinnedTests?.has(at) === true,
     }
     if (room.shown >= FILES_SHOWN_MAX || room.bytes <= 0 || room.chars <= 0) {
@@ -76,11 +86,11 @@ export async function diffTrees(
     }
     const texts = [await contents.read(at, before.entries[at]), await contents.read(at, after.entries[at])] as const
     for (const text of texts) room.bytes -= typeof text === 'string' ? 0 : text.length
-    const shown = compareContents(app, texts, budget)
-    const chars = shown.hunks.reduce((sum, { lines }) => sum + lines.reduce((all, line) => all + line.length, 0), 0)
+    const lines = compareContents(app, texts, budget)
+    const chars = lines.hunks.reduce((sum, { lines }) => sum + lines.reduce((all, line) => all + line.length, 0), 0)
     const fits = chars <= room.chars
     if (fits) room.chars -= chars
-    files.push({ ...about, ...(fits ? shown : { ...shown, hunks: [], omitted: 'too_large' as const }) })
+    files.push({ ...about, ...(fits ? lines : { ...lines, hunks: [], omitted: 'too_large' as const }) })
     room.shown += 1
     // Other calls get their turn between two files.
     await nextTurn()

@@ -2,6 +2,7 @@ import { formatBearerName } from '../../core/identity/admit.js'
 import { findRefusedPaths } from '../../core/paths/writable.js'
 import type { Command } from '../../core/task/command.js'
 import type { Change } from '../../tree/change.js'
+import { findFileHash } from '../../tree/find-file-hash.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import type { AgentCall } from '../identity/agent-call.js'
@@ -14,7 +15,6 @@ import type { Differing } from './hook-sessions.js'
 const CHANGES_MAX = 200
 const COMMAND_CHARS_MAX = 500
 const GONE = 'gone'
-const FILE = /^file ([0-9a-f]{64})$/
 
 /** A call that an agent CLI makes with its own tool. */
 export interface NativeCall {
@@ -148,7 +148,7 @@ const toChange =
   ({ path, kind }: { readonly path: string; readonly kind: Change['kind'] }): Change => {
     const entry = differing.get(path) ?? GONE
     const type = entry.startsWith('link ') ? 'link' : 'file'
-    return { path, kind, type, bytes: null, sha256: FILE.exec(entry)?.[1] ?? null, problem: null }
+    return { path, kind, type, bytes: null, sha256: findFileHash(entry), problem: null }
   }
 
 function nameCall({ tool, command }: NativeCall): string {

@@ -6,6 +6,7 @@ import type { Contract } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import { stash as decideStash } from '../../core/task/stash.js'
 import type { TaskState } from '../../core/task/state.js'
+import { findFileHash } from '../../tree/find-file-hash.js'
 import { openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
 import { type Difference, listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
@@ -17,7 +18,7 @@ import { findContentByHash } from '../trees/reconcile.js'
 import { findOtherTask } from '../trees/rewind-tree.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 import { buildStashAnswer } from './list-stashes.js'
-import { bringTo, isKeepable, parseFileHash } from './stash-steps.js'
+import { bringTo, isKeepable } from './stash-steps.js'
 import { STASHES_MAX, type Stash, type StashedPath, StashShelf } from './stash-store.js'
 
 const PATHS_MAX = 2000
@@ -139,7 +140,7 @@ async function keepAll(app: App, work: StashWork, changed: readonly Difference[]
     if (bytes > ALL_BYTES_MAX)
       return refuse('conflict', `The work is larger than ${ALL_BYTES_MAX / 1024 / 1024} MiB; nothing was stashed.`)
     for (const [entry, { content }] of [[was, before] as const, [now, after] as const])
-      if (parseFileHash(entry) !== null) shelf.put(id, content)
+      if (findFileHash(entry) !== null) shelf.put(id, content)
     paths.push({ path, was, now, expected: app.trees.findExpectedEntry(state.workspace, path), mode: after.mode })
   }
   if (lost.length > 0)
@@ -165,7 +166,7 @@ async function readContentBefore(
   tree: string,
   { path, was }: { readonly path: string; readonly was: string | null },
 ): Promise<Content | null> {
-  const sha256 = parseFileHash(was)
+  const sha256 = findFileHash(was)
   if (sha256 === null) return NOTHING
   const content = await findContentByHash(app, { tree, path, sha256 })
   return content === null ? null : { content, mode: null }
@@ -173,7 +174,7 @@ async function readContentBefore(
 
 // Stores only what matches the index: a file that changes during the read is not stored in a state it never had.
 async function readContentNow(tree: string, path: string, now: string | null): Promise<Content | null> {
-  const sha256 = parseFileHash(now)
+  const sha256 = findFileHash(now)
   if (sha256 === null) return NOTHING
   const opened = openFile(tree, path)
   if (!opened.ok) return null

@@ -1,4 +1,5 @@
 import { openSync } from 'node:fs'
+import { findFileHash } from '../../tree/find-file-hash.js'
 import { toPlainPaths } from '../../tree/only-paths.js'
 import { TREE_PROBLEMS } from '../../tree/problems.js'
 import { isTargetInside, type TreeStep } from '../../tree/write/tree-steps.js'
@@ -82,7 +83,7 @@ function planSteps(
 
 function makeStep(shelf: StashShelf, stash: Stash, one: StashedPath, side: Side): TreeStep | null {
   const { path } = one
-  const sha256 = parseFileHash(one[side])
+  const sha256 = findFileHash(one[side])
   if (sha256 === null) return { type: 'make_link', path, target: linkTarget(one[side]) ?? '' }
   const file = shelf.findContent(stash.id, sha256)
   if (file === null) return null
@@ -105,17 +106,13 @@ function parseKind(entry: string): string {
   return entry.split(' ')[0] ?? ''
 }
 
-export function parseFileHash(entry: string | null): string | null {
-  return /^file ([0-9a-f]{64})$/.exec(entry ?? '')?.[1] ?? null
-}
-
 function linkTarget(entry: string | null): string | null {
   return /^link (.+)$/s.exec(entry ?? '')?.[1] ?? null
 }
 
 /** Whether it could be restored: a file, a link that stays inside the tree, or nothing. */
 export function isKeepable(path: string, entry: string | null): boolean {
-  if (entry === null || parseFileHash(entry) !== null) return true
+  if (entry === null || findFileHash(entry) !== null) return true
   const target = linkTarget(entry)
   return target !== null && target !== '?' && isTargetInside(path, target)
 }

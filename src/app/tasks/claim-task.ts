@@ -18,6 +18,7 @@ import { refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 import { keepAgentCliFiles } from '../trees/agent-cli-files.js'
 import { reconcileResumed } from '../trees/compare-tree.js'
 import { listEarlierChanges, listUncommitted } from '../trees/list-earlier-changes.js'
+import { isWorkedOn, listTasksInTree } from '../trees/list-tasks-in-tree.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 import { isOfItsRepository, refuseRepository } from './claim-repository.js'
 import { isPathConflict, runWithPathLease } from './path-leases.js'
@@ -222,20 +223,26 @@ async function readTree(app: App, state: TaskState): Promise<Result<JsonObject> 
   }
 }
 
-// Changes that people made before work began are accepted. While others work in the tree, it counts as they left it.
+// Changes that people made before work began are accepted, for this task. While others work in the tree, it counts as
+// they left it.
 async function beginTree(app: App, state: TaskState): Promise<void> {
-  if (state.visit > 0 && app.trees.isKnown(state.workspace)) return
-  const active = await app.ledger.store.queryTasks({ status: 'active', limit: OTHERS_MAX })
-  let isShared = false
-  for (const { id } of active.items) {
-    if (isShared || id === state.id || (await app.ledger.isElsewhere(formatStream(id)))) continue
-    isShared = (await app.ledger.peek(id))?.workspace === state.workspace
-  }
-  if (!isShared || !app.trees.isKnown(state.workspace)) await app.trees.begin(state.workspace)
-  await keepAgentCliFiles(app, state.workspace)
+  const { id, workspace } = state
+  if (state.visit === 0 || !app.trees.isKnown(workspace)) await recordTree(app, state)
+  // Before the claim is decided: a crash after it must not leave the task out.
+  await app.fence.run(async () => app.trees.tasks.note(workspace, id))
 }
 
-const OTHERS_MAX = 500
+async function recordTree(app: App, state: TaskState): Promise<void> {
+  const { workspace } = state
+  const others = await listTasksInTree(app, state)
+  const unfinished = others.map(({ id }) => id)
+  const isShared = others.some(isWorkedOn)
+  if (isShared && app.trees.isKnown(workspace))
+    await app.fence.run(async () => app.trees.tasks.retain(workspace, unfinished))
+  else await app.trees.begin(workspace, unfinished)
+  await keepAgentCliFiles(app, workspace)
+}
+
 const RETURNS_MAX = 3
 
 // Do not hand out a task if its commands would run without the sandbox that its contract requires.

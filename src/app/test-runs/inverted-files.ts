@@ -138,7 +138,7 @@ export async function turnAround(
   const files: TurnedFile[] = []
   const unturned: ViewEntry[] = []
   const turned: ViewEntry[] = []
-  for (const [index, { path, text, mode, before }] of all.entries()) {
+  for (const [index, { path, text, mode }] of all.entries()) {
     const inversion = inversions[index]
     if (inversion === undefined) continue
     const at = olds.findIndex((old) => old.path === path)
@@ -148,7 +148,7 @@ export async function turnAround(
         path,
         text,
         inversion,
-        old: findUnchangedTests({ text, tests: inversion.tests }, { text: before ?? '', tests: then }),
+        old: findUnchangedTests(inversion.tests, then),
       })
     if (inversion.outcome !== 'rewritten') continue
     const entry = { path, type: 'file', mode } as const
@@ -158,34 +158,13 @@ export async function turnAround(
   return { files, unturned, turned }
 }
 
-interface Tests {
-  readonly text: string
-  readonly tests: readonly FoundTest[]
-}
-
-/** Names of tests with the same text in both: from their line to the line of the next test. */
-function findUnchangedTests(now: Tests, then: Tests): ReadonlySet<string> {
-  const before = mapTestTexts(then)
-  const texts = new Set(before.values())
+/** Names of tests with the same text in both. */
+function findUnchangedTests(now: readonly FoundTest[], then: readonly FoundTest[]): ReadonlySet<string> {
+  const before = new Map(then.map(({ name, digest }) => [name, digest]))
+  const digests = new Set(before.values())
   // A computed name is identified by its line, which moves.
-  const isSame = (name: string, text: string): boolean =>
-    hasComputedName(name) ? texts.has(text) : before.get(name) === text
-  return new Set([...mapTestTexts(now)].filter(([name, text]) => isSame(name, text)).map(([name]) => name))
-}
-
-function mapTestTexts({ text, tests }: Tests): ReadonlyMap<string, string> {
-  const lines = text.split('\n')
-  const sorted = tests.toSorted((a, b) => a.line - b.line)
-  return new Map(
-    sorted.map(({ name, line }) => {
-      const next = sorted.find((test) => test.line > line)?.line ?? lines.length + 1
-      return [
-        name,
-        lines
-          .slice(line - 1, next - 1)
-          .join('\n')
-          .trimEnd(),
-      ]
-    }),
-  )
+  const isSame = ({ name, digest }: FoundTest): boolean =>
+    hasComputedName(name) ? digests.has(digest) : before.get(name) === digest
+  const changed = new Set(now.filter((test) => !isSame(test)).map(({ name }) => name))
+  return new Set(now.map(({ name }) => name).filter((name) => !changed.has(name)))
 }

@@ -5,6 +5,7 @@ import { matchesGlob } from '../../contract/glob.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { allowsPinnedChange, type FileWrite } from '../../core/paths/opened-paths.js'
 import type { TaskState } from '../../core/task/state.js'
+import { findFileHash } from '../../tree/find-file-hash.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree, type SkippedNames } from '../../tree/work-tree.js'
 import type { Resources } from '../resources.js'
@@ -37,8 +38,8 @@ export function startOfWork(app: Resources, contract: Contract, state: TaskState
   const entryOf = (path: string): string | undefined => looked().index?.entries[path]
   const read = async (path: string): Promise<Buffer | null> => {
     const entry = entryOf(path)
-    const [, sha256] = /^file ([0-9a-f]{64})$/.exec(entry ?? '') ?? []
-    if (sha256 === undefined) return entry === undefined && (await isStill(path)) ? now.read(path) : null
+    const sha256 = findFileHash(entry)
+    if (sha256 === null) return entry === undefined && (await isStill(path)) ? now.read(path) : null
     const present = await now.read(path)
     return present !== null && sha256Hex(present) === sha256
       ? present
@@ -48,8 +49,8 @@ export function startOfWork(app: Resources, contract: Contract, state: TaskState
   const hash = async (path: string): Promise<string | null> => {
     const entry = entryOf(path)
     if (entry === undefined) return (await isStill(path)) ? now.hash(path) : null
-    const [, sha256] = /^file ([0-9a-f]{64})$/.exec(entry) ?? []
-    if (sha256 !== undefined) return sha256
+    const sha256 = findFileHash(entry)
+    if (sha256 !== null) return sha256
     const [, target] = /^link (.*)$/s.exec(entry) ?? []
     const content = target === undefined ? null : await read(posix.join(posix.dirname(path), target))
     return content === null ? null : sha256Hex(`link:${target}:`, content)

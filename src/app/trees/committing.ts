@@ -1,3 +1,4 @@
+import { AGENT_CLIS, type AgentCli } from '../../core/contract/agent-programs.js'
 import type { Contract } from '../../core/contract/contract.js'
 import { type CommitAuthor, UNNAMED_AUTHOR } from '../../core/contract/git-rules.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -9,17 +10,25 @@ import type { GitSettings } from './git-settings.js'
 
 /** How commits of the task are made: by whom, and with which hooks. */
 export async function readCommitting(
-  app: Pick<App, 'gitSettings'>,
+  app: Pick<App, 'gitSettings' | 'ledger'>,
   { contract, state }: { readonly contract: Contract; readonly state: TaskState },
 ): Promise<Committing> {
   const { settings, hooks } = await readCommitSettings(app, state)
   const author = contract.git?.author ?? readAuthor(settings)
   return {
     author,
-    agentId: state.held?.agentId ?? UNNAMED_AUTHOR.name,
+    coAuthor: findCoAuthor(app, state.held?.agentId ?? UNNAMED_AUTHOR.name),
     hooks,
     runsHooks: contract.git?.hooks === 'run',
   }
+}
+
+/** The agent under the name of its agent CLI where that is known; its address has the id under which the ledger knows it. */
+function findCoAuthor({ ledger: { registry } }: Pick<App, 'ledger'>, agentId: string): CommitAuthor {
+  const bound = registry.access.bindings.get(agentId)?.agentCli
+  const known = bound ?? registry.spawns.get(agentId)?.program.harness ?? ''
+  const name = Object.hasOwn(AGENT_CLIS, known) ? AGENT_CLIS[known as AgentCli].title : agentId
+  return { name, email: `${agentId}@localhost` }
 }
 
 /** The settings and hooks that count for a task: those of the repository that its work tree was made from. */

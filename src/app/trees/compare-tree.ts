@@ -30,9 +30,11 @@ export async function compareTree(
   comparison: TreeComparison | null = null,
 ): Promise<ComparedTree | null> {
   if (contract.enforcement.reconcile === 'off') return null
-  const { index, differences, namesRunner } = comparison ?? (await app.trees.compare(state.workspace))
+  const compared = comparison ?? (await app.trees.compare(state.workspace))
+  const { index, namesRunner } = compared
   const isIgnored = (path: string): boolean =>
     contract.enforcement.reconcileIgnore.some((pattern) => matchesGlob(pattern, path))
+  const differences = app.trees.tasks.listUnexplained(state, compared)
   const counted = differences.filter(({ path }) => !isIgnored(path))
   const unledgered = await judgeAgentCliFiles(app, state.workspace, { differences: counted, index })
   return { index, unledgered, namesRunner }

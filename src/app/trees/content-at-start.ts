@@ -1,5 +1,6 @@
 import { sha256Hex } from '../../base/sha256.js'
 import type { TaskState } from '../../core/task/state.js'
+import { findFileHash } from '../../tree/find-file-hash.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
@@ -16,8 +17,8 @@ export function makeStartContentReader(app: App, state: TaskState): (path: strin
       app.trees.readMark(tree, state.id, formatVisitMoment(state.visit)) ??
       app.trees.readMark(tree, state.id, state.phase)
     if (start === null) return null
-    const [, sha256] = /^file ([0-9a-f]{64})$/.exec(start.entries[path] ?? '') ?? []
-    if (sha256 === undefined) return ''
+    const sha256 = findFileHash(start.entries[path])
+    if (sha256 === null) return ''
     const now = await openWorkTree(tree).read(path)
     if (now !== null && sha256Hex(now) === sha256) return now.toString('utf8')
     return (await findContentByHash(app, { tree, path, sha256 }))?.toString('utf8') ?? null

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolderMatcher } from '../../core/paths/commit-scope.js'
+import type { TaskEvent } from '../../core/task/event.js'
 import type { TaskState } from '../../core/task/state.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
@@ -37,16 +38,28 @@ export async function findTouched(
   const paths: string[] = []
   let isComplete = isWhole
   for (const event of events) {
-    if (event.type === 'tree_accepted') {
-      paths.push(...event.paths)
-      isComplete &&= event.pathCount <= event.paths.length
-    }
-    if (event.type === 'install_finished' && event.success) paths.push(...event.paths)
-    if (event.type !== 'tool_finished' && event.type !== 'fact_recorded') continue
-    paths.push(...(event.changes ?? []).map(({ path }) => path))
-    isComplete &&= (event.changeCount ?? 0) <= (event.changes ?? []).length
+    const named = listChangedPaths(event)
+    paths.push(...named)
+    if (event.type === 'tree_accepted') isComplete &&= event.pathCount <= named.length
+    if (event.type === 'tool_finished' || event.type === 'fact_recorded')
+      isComplete &&= (event.changeCount ?? 0) <= named.length
   }
   return isComplete ? makeFolderMatcher(paths) : null
+}
+
+/** The paths that an event names as changed. */
+export function listChangedPaths(event: TaskEvent): readonly string[] {
+  switch (event.type) {
+    case 'tree_accepted':
+      return event.paths
+    case 'install_finished':
+      return event.success ? event.paths : []
+    case 'tool_finished':
+    case 'fact_recorded':
+      return (event.changes ?? []).map(({ path }) => path)
+    default:
+      return []
+  }
 }
 
 /** Whether anything stands at the path. */

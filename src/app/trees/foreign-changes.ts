@@ -5,8 +5,7 @@ import type { TaskState } from '../../core/task/state.js'
 import { requirePhase } from '../../core/tool-calls/offered-tools.js'
 import type { App } from '../app.js'
 import { findTouched } from './earlier-changes.js'
-
-const OTHERS_MAX = 500
+import { listTasksInTree } from './list-tasks-in-tree.js'
 
 /**
  * Whether somebody else changed a path since work on the task began: another task in the same work tree, or an
@@ -14,7 +13,7 @@ const OTHERS_MAX = 500
  * task's own.
  */
 export async function makeForeignMatcher(
-  app: Pick<App, 'ledger'>,
+  app: Pick<App, 'ledger' | 'trees'>,
   { contract, state }: { readonly contract: Contract; readonly state: TaskState },
   isWritten: (path: string) => boolean,
 ): Promise<(path: string) => boolean> {
@@ -31,12 +30,10 @@ export async function makeForeignMatcher(
 }
 
 async function listOthers(
-  app: Pick<App, 'ledger'>,
-  { id, workspace }: TaskState,
+  app: Pick<App, 'ledger' | 'trees'>,
+  state: TaskState,
 ): Promise<readonly ((path: string) => boolean)[]> {
-  const active = await app.ledger.store.queryTasks({ status: 'active', limit: OTHERS_MAX })
-  const states = await Promise.all(active.items.filter((one) => one.id !== id).map((one) => app.ledger.peek(one.id)))
-  const here = states.filter((other) => other !== null && other.workspace === workspace && other.visit > 0)
-  const found = await Promise.all(here.map((other) => (other === null ? null : findTouched(app, other))))
+  const others = await listTasksInTree(app, state)
+  const found = await Promise.all(others.map((other) => findTouched(app, other)))
   return found.filter((isTouched) => isTouched !== null)
 }

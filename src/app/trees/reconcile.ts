@@ -6,6 +6,7 @@ import type { JsonObject } from '../../core/json.js'
 import { AGENT_CLI_FILES } from '../../core/paths/agent-cli-files.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Change } from '../../tree/change.js'
+import { findFileHash } from '../../tree/find-file-hash.js'
 import { openFile } from '../../tree/lookup.js'
 import { TREE_PROBLEMS } from '../../tree/problems.js'
 import { readBytes } from '../../tree/read-bytes.js'
@@ -42,6 +43,7 @@ export async function acceptTree(app: Resources, request: TreeRequest): Promise<
     if (!recorded.ok) return recorded
     await keepPrevious(app, state.workspace, [...AGENT_CLI_FILES.keys()])
     app.trees.accept(state.workspace, index, paths)
+    app.trees.tasks.settle(state.workspace, state.id, paths)
     await app.views.acceptDependencies(state.id, state.workspace, paths)
     return recorded
   })
@@ -53,10 +55,11 @@ export async function revertTree(app: Resources, request: TreeRequest): Promise<
   if (!found.ok) return found
   const { state, differences } = found.value
   const steps: TreeStep[] = []
+  const open = new Map(app.trees.tasks.findOpen(state.workspace, state.id).map(({ path, was }) => [path, was]))
   for (const { path, kind } of differences) {
     if (kind === 'created') steps.push({ type: 'delete', path, isRecursive: true })
     else {
-      const sha256 = app.trees.findExpectedHash(state.workspace, path)
+      const sha256 = open.has(path) ? findFileHash(open.get(path)) : app.trees.findExpectedHash(state.workspace, path)
       const content = sha256 === null ? null : await findContentByHash(app, { tree: state.workspace, path, sha256 })
       if (content === null)
         return refuse(
@@ -70,6 +73,12 @@ export async function revertTree(app: Resources, request: TreeRequest): Promise<
     const done = await openTreeWriter(state.workspace).commit(steps)
     if (!done.ok)
       return refuse('conflict', `${JSON.stringify(done.path)} ${TREE_PROBLEMS[done.problem]}; nothing was reverted.`)
+    const settled = differences.map(({ path }) => path).filter((path) => open.has(path))
+    if (settled.length > 0)
+      await app.fence.run(async () => {
+        await app.trees.acceptAsIs(state.workspace, settled)
+        app.trees.tasks.settle(state.workspace, state.id, settled)
+      })
     return record(app, state, { type: 'tree_reverted', differences, request })
   })
 }
@@ -91,7 +100,7 @@ async function findChangedPaths(
   if (app.checking.has(taskId)) return refuse('conflict', `The gates of task ${taskId} are being checked.`)
   const compared = await app.trees.compare(state.workspace)
   const isAsked = (path: string): boolean => paths === null || paths.includes(path)
-  const tracked = compared.differences.filter(({ path }) => isAsked(path))
+  const tracked = app.trees.tasks.listUnexplained(state, compared).filter(({ path }) => isAsked(path))
   const ignored = which === 'tree' ? [] : await findIgnoredChanges(app, state, paths)
   const differences = [
     ...tracked,

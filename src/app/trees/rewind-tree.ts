@@ -3,6 +3,7 @@ import type { Contract } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import { rewind } from '../../core/task/lifecycle.js'
 import type { TaskState } from '../../core/task/state.js'
+import { findFileHash } from '../../tree/find-file-hash.js'
 import { TREE_PROBLEMS } from '../../tree/problems.js'
 import { type Difference, listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
@@ -12,13 +13,13 @@ import { applyTo } from '../find-task.js'
 import { keepBody, type Once } from '../kept-answer.js'
 import { noTask, ok, type Result, refuse, toProblem } from '../result.js'
 import { toTaskView } from '../tasks/views.js'
+import { isWorkedOn, listTasksInTree } from './list-tasks-in-tree.js'
 import { findContentByHash } from './reconcile.js'
 import { formatVisitMoment } from './tree-moments.js'
 
 const PATHS_MAX = 2000
 const PATHS_TOLD_MAX = 200
 const NAMED_MAX = 20
-const OTHERS_MAX = 500
 const TOOLS_WAIT_MS = 10_000
 
 interface RewindRequest {
@@ -121,14 +122,9 @@ function makeRewindCommand({ to, reason, agentIsFree }: RewindRequest) {
   return { type: 'rewind', to, reason, agentIsFree } as const
 }
 
-/** Another active task in the same tree; null: none. */
+/** Another task in the same tree that an agent holds; null: none. */
 export async function findOtherTask(app: App, state: TaskState): Promise<string | null> {
-  for (const status of ['active', 'awaiting_approval'] as const) {
-    const { items } = await app.ledger.store.queryTasks({ status, limit: OTHERS_MAX })
-    for (const { id } of items)
-      if (id !== state.id && (await app.ledger.peek(id))?.workspace === state.workspace) return id
-  }
-  return null
+  return (await listTasksInTree(app, state)).find(isWorkedOn)?.id ?? null
 }
 
 interface TreeComparison {
@@ -171,8 +167,8 @@ async function stepBack(
   state: TaskState,
   { path, was }: { readonly path: string; readonly was: string },
 ): Promise<TreeStep | null> {
-  const [, sha256] = /^file ([0-9a-f]{64})$/.exec(was) ?? []
-  if (sha256 !== undefined) {
+  const sha256 = findFileHash(was)
+  if (sha256 !== null) {
     const content = await findContentByHash(app, { tree: state.workspace, path, sha256 })
     return content === null ? null : { type: 'write', path, content }
   }

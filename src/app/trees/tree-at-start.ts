@@ -5,6 +5,7 @@ import { sha256Hex } from '../../base/sha256.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { TreeAtStart } from '../../participants/agent-cli/command-at-start.js'
+import { findFileHash } from '../../tree/find-file-hash.js'
 import { openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
 import type { TreeIndex } from '../../tree/tree-contents.js'
@@ -52,7 +53,7 @@ async function copyTree(app: StartApp, { tree, start, folder, isHidden }: Copyin
   let bytes = 0
   const made = new Set<string>()
   for (const [path, what] of entries) {
-    const sha256 = hashOf(what)
+    const sha256 = findFileHash(what)
     if (sha256 === null) continue
     const content = await readAtStart(app, { tree, path, sha256 }, BYTES_MAX - bytes)
     if (content === null) return `the content of ${JSON.stringify(path)} at the start of the task was not recorded`
@@ -100,13 +101,9 @@ function isThere(tree: string, path: string): boolean {
 }
 
 function isCopied(path: string, what: string): boolean {
-  return hashOf(what) !== null || isTargetInside(path, parseTarget(what))
+  return findFileHash(what) !== null || isTargetInside(path, parseTarget(what))
 }
 
 function parseTarget(what: string): string {
   return /^link (.+)$/s.exec(what)?.[1] ?? ''
-}
-
-function hashOf(what: string): string | null {
-  return /^file ([0-9a-f]{64})$/.exec(what)?.[1] ?? null
 }

@@ -4,6 +4,7 @@ import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { RUNNER_NAME } from '../../checks/test-files/runner-imports.js'
 import { NO_FENCE, type TreeFence } from '../../store/shared-trees/tree-fence.js'
 import type { Change } from '../../tree/change.js'
+import { findFileHash } from '../../tree/find-file-hash.js'
 import type { Fingerprint } from '../../tree/fingerprint.js'
 import type { IgnoreText } from '../../tree/ignore-rules.js'
 import { INDEX_ONLY, Indexer, type TreeLook, type Wanted } from '../../tree/indexer.js'
@@ -16,6 +17,7 @@ import { findSourceCoverageFolders, LEFT_BEHIND, makeLeftoverMatcher } from '../
 import { KeptContents } from './kept-contents.js'
 import { formatTreeName, isThere, type Line, listLines, loadIndex, take, toLines, writeIndex } from './tree-journal.js'
 import { TreeMarks } from './tree-marks.js'
+import { TreeTasks } from './tree-tasks.js'
 
 const JOURNAL_LINES_MAX = 5000
 /** With a longer journal, a snapshot is written: each mark has a copy of the journal. */
@@ -58,6 +60,7 @@ export class Trees {
   readonly #startedAt = Date.now()
   /** Stored contents of files. */
   readonly contents: KeptContents
+  readonly tasks: TreeTasks
 
   constructor(
     private readonly dir: string,
@@ -67,12 +70,17 @@ export class Trees {
   ) {
     this.contents = new KeptContents(join(dir, 'objects'))
     this.#marks = new TreeMarks(dir)
+    this.tasks = new TreeTasks(dir)
   }
 
-  /** Starts again: the current tree is the expected one. */
-  async begin(tree: string): Promise<void> {
+  /** Starts again: the current tree is the expected one. For unfinished tasks, what no call explained stays so. */
+  async begin(tree: string, unfinished: readonly string[] = []): Promise<void> {
     const { index } = await this.#look(tree, null)
-    await this.fence.run(async () => this.#keep(tree, index))
+    await this.fence.run(async () => {
+      const before = this.#expected(tree)?.index ?? index
+      this.tasks.keepOpen(tree, unfinished, before, { index, differences: this.#listCounted(tree, before, index) })
+      this.#keep(tree, index)
+    })
   }
 
   isKnown(tree: string): boolean {
@@ -91,13 +99,8 @@ export class Trees {
     const wanted = { ...INDEX_ONLY, ...more, except: except === null ? null : [...except] }
     const { noted, ...look } = await this.#look(tree, expected, wanted)
     const { index } = look
-    const found = expected === null ? [] : listDifferences(expected.index, index)
-    const left = makeLeftoverMatcher((folder) => this.isSource(tree, folder))
-    const isLeft = (path: string): boolean => left(path, false)
-    // A file that a call wrote and the rules ignore exists, but is not compared.
-    const counts = ({ path, kind }: Difference): boolean =>
-      (kind !== 'deleted' || !isThere(tree, path)) && !isLeft(path)
-    return { ...look, differences: found.filter(counts), isLeft, namesRunner: new Set(noted) }
+    const differences = expected === null ? [] : this.#listCounted(tree, expected.index, index)
+    return { ...look, differences, isLeft: this.#makeLeftMatcher(tree), namesRunner: new Set(noted) }
   }
 
   /** Stores the tree of a moment, such as the entry of a phase: the expected one, or the given one where it differs. */
@@ -136,7 +139,7 @@ export class Trees {
 
   /** The expected hash of a file; null when no file is expected, or it is unknown. */
   findExpectedHash(tree: string, path: string): string | null {
-    return /^file ([0-9a-f]{64})$/.exec(this.#expected(tree)?.index.entries[path] ?? '')?.[1] ?? null
+    return findFileHash(this.#expected(tree)?.index.entries[path])
   }
 
   /** The expected entry of a path, in the notation of `TreeIndex`; null: none, or unknown. */
@@ -206,6 +209,19 @@ export class Trees {
 
   close(): Promise<void> {
     return this.#indexer.close()
+  }
+
+  #makeLeftMatcher(tree: string): (path: string) => boolean {
+    const left = makeLeftoverMatcher((folder) => this.isSource(tree, folder))
+    return (path) => left(path, false)
+  }
+
+  #listCounted(tree: string, before: TreeIndex, after: TreeIndex): readonly Difference[] {
+    const isLeft = this.#makeLeftMatcher(tree)
+    // A file that a call wrote and the rules ignore exists, but is not compared.
+    return listDifferences(before, after).filter(
+      ({ path, kind }) => (kind !== 'deleted' || !isThere(tree, path)) && !isLeft(path),
+    )
   }
 
   // First removes what a killed commit left behind, which counts as nobody's change.

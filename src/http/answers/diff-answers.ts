@@ -26,6 +26,7 @@ const FILE = nameObject('FileDiff', {
   additions: COUNT,
   deletions: COUNT,
   unexplained: FLAG,
+  other_task: allowNull(TEXT),
   pinned: FLAG,
   hunks: makeList(HUNK),
   omitted: allowNull(chooseWord('binary', 'too_large', 'too_many_files', 'secret', 'not_kept')),

@@ -110,8 +110,8 @@ async function buildGitToolCall(
     if (listed.exitCode !== 0) return toGitOutcome(listed, () => ({}))
     return buildDiffCall(args, { listed, rules, hidden: place.hidden })
   }
-  const { author, agentId, hooks, runsHooks } = await place.committing()
-  const plan = planCommit(listed, args, { rules, hidden: place.hidden, agentId })
+  const { author, coAuthor, hooks, runsHooks } = await place.committing()
+  const plan = planCommit(listed, args, { rules, hidden: place.hidden, coAuthor })
   if ('ok' in plan) return plan
   const record = recordHooks(hooks, runsHooks)
   if (record.ran.length === 0) return buildCommitCall(plan, author, { hooked: null, hooks: record })

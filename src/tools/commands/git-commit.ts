@@ -17,7 +17,7 @@ const GIT = ['git', ...QUIET_GIT].map((word) => `'${word}'`).join(' ')
 export interface Committing {
   readonly author: CommitAuthor
   /** The agent that requests the commit. */
-  readonly agentId: string
+  readonly coAuthor: CommitAuthor
   readonly hooks: RepositoryHooks
   readonly runsHooks: boolean
 }
@@ -40,7 +40,7 @@ export interface CommitPlan {
 export function planCommit(
   listed: CommandRun,
   args: JsonObject,
-  about: { readonly rules: CommitRules; readonly hidden: readonly string[]; readonly agentId: string },
+  about: { readonly rules: CommitRules; readonly hidden: readonly string[]; readonly coAuthor: CommitAuthor },
 ): CommitPlan | ToolOutcome {
   const { rules } = about
   if (listed.exitCode !== 0) return toGitOutcome(listed, () => ({}))
@@ -70,7 +70,7 @@ export function planCommit(
       'git_commit: there are too many changed files that do not belong to the task. Ask an operator to commit them, or to add their folders to .gitignore.',
     )
   return {
-    message: addCoAuthor(String(args.message), about.agentId),
+    message: addCoAuthor(String(args.message), about.coAuthor),
     paths: [...listPathspecs(args), ...words],
     covered: about.hidden.filter(isAsked).map(formatExcludePathspec),
     mixed: changed.filter(({ path }) => isAsked(path) && rules.hadChanges(path)).map(({ path }) => path),
@@ -82,11 +82,11 @@ function formatNothingChanged(earlier: number): string {
 }
 
 // Trailers are the last paragraph of a message.
-function addCoAuthor(message: string, agentId: string): string {
+function addCoAuthor(message: string, agent: CommitAuthor): string {
   const text = message.trim()
   const last = text.split(/\n\s*\n/).at(-1) ?? ''
   const hasTrailers = last !== text && last.split('\n').every((line) => /^[A-Za-z0-9-]+: \S/.test(line))
-  return `${text}${hasTrailers ? '\n' : '\n\n'}Co-authored-by: ${agentId} <${agentId}@localhost>`
+  return `${text}${hasTrailers ? '\n' : '\n\n'}Co-authored-by: ${formatAuthor(agent)}`
 }
 
 /** A Bash function that prints the tree that `git commit -- PATHSPEC…` would commit; its index stays at `$index`. */

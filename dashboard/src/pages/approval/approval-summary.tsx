@@ -66,7 +66,9 @@ export function SummaryLine({ approval }: { readonly approval: Approval }): Reac
   const graded = checks.filter(({ grade }) => grade !== null)
   const verified = graded.filter(({ grade }) => grade === 'observed' || grade === 'proved').length
   const reported = graded.filter(({ grade }) => grade === 'reported').length
-  const unexplained = approval.diff?.files.filter((file) => file.unexplained).length ?? 0
+  const files = approval.diff?.files ?? []
+  const unexplained = files.filter((file) => file.unexplained).length
+  const others = files.filter((file) => file.other_task !== null).length
   const refusals = approval.refusals ?? []
   return (
     <div className="sumline">
@@ -81,7 +83,7 @@ export function SummaryLine({ approval }: { readonly approval: Approval }): Reac
         {reported === 0 ? 'nothing on the agent’s word' : `${reported} on the agent’s word`}
       </Fact>
       <Fact name="Change" value={describeChange(approval)} tone={unexplained > 0 ? 'bad' : null}>
-        {approval.diff == null ? '' : describeFiles(approval.diff.totals.files, unexplained)}
+        {approval.diff == null ? '' : describeFiles(approval.diff.totals.files, unexplained, others)}
       </Fact>
       <Fact name="Refused on the way" value={String(refusals.length)}>
         {describePhases(approval)}
@@ -90,9 +92,11 @@ export function SummaryLine({ approval }: { readonly approval: Approval }): Reac
   )
 }
 
-function describeFiles(files: number, unexplained: number): string {
+function describeFiles(files: number, unexplained: number, others: number): string {
   if (files === 0) return 'no file changed'
-  return `${files} ${files === 1 ? 'file' : 'files'}, ${unexplained === 0 ? 'all explained' : `${unexplained} unexplained`}`
+  const explained = unexplained === 0 ? 'all explained' : `${unexplained} unexplained`
+  const foreign = others === 0 ? '' : `, ${others} by another task`
+  return `${files} ${files === 1 ? 'file' : 'files'}, ${explained}${foreign}`
 }
 
 function describeChange({ diff }: Approval): ReactNode {

@@ -87,6 +87,7 @@ function FilePart({ file, isWhole, note, onLoad }: FilePartProps) {
         {file.unexplained && <span className="badge tone-refused">Unexplained</span>}
         {file.status !== 'modified' && <span className="diff-note">{file.status === 'added' ? 'new' : 'deleted'}</span>}
         {file.pinned && <span className="diff-note">pinned test</span>}
+        {file.other_task !== null && <span className="diff-note">changed by task {file.other_task}</span>}
         <Delta {...file} />
       </header>
       {isOpen && note}
