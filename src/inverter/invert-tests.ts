@@ -1,3 +1,4 @@
+import { sha256Hex } from '../base/sha256.js'
 import { readExistence } from './existence.js'
 import { hideLiterals } from './hide-literals.js'
 import { findFunctionName, findLanguage, LANGUAGE_RULES, type LanguageRules, type SourceFile } from './languages.js'
@@ -205,8 +206,9 @@ function describeTest(
   const { turned, leftAlone, existence } = counts ?? { turned: 0, leftAlone: 0, existence: 0 }
   const helpers = [...holders].filter((name) => words.has(name))
   const isAboutExistence = turned > 0 && existence === turned && helpers.length === 0
+  const digest = sha256Hex(text.slice(test.decoratedFrom ?? test.start, test.end))
   return {
-    ...{ name: test.name, line: test.line, turned, leftAlone, helpers },
+    ...{ name: test.name, line: test.line, digest, turned, leftAlone, helpers },
     ...(isAboutExistence ? { isAboutExistence } : {}),
   }
 }

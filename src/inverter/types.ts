@@ -59,6 +59,8 @@ export interface LeftAssertion extends AssertionPlace {
 export interface FoundTest {
   readonly name: string
   readonly line: number
+  /** SHA-256 of its text, decorators and attributes included: equal for a test that did not change. */
+  readonly digest: string
   /** How many of its own assertions were inverted, and how many known ones were not. */
   readonly turned: number
   readonly leftAlone: number

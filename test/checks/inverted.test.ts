@@ -21,7 +21,14 @@ const runOf = (tests: readonly ObservedTest[], more: Partial<ObservedRun> = {}):
     ...more,
   }
 }
-const found = (name: string, turned = 1): FoundTest => ({ name, line: 3, turned, leftAlone: 0, helpers: [] })
+const found = (name: string, turned = 1): FoundTest => ({
+  name,
+  line: 3,
+  digest: '',
+  turned,
+  leftAlone: 0,
+  helpers: [],
+})
 const inversionOf = (tests: readonly FoundTest[], more: object = {}): Inversion =>
   ({
     ...{ outcome: 'rewritten', language: 'javascript', areTwins: true, unturned: 'u', turned: 't' },

@@ -50,7 +50,9 @@ describe('the gate with tests_can_fail', () => {
     await task.red({ [PATH]: ['AC-1'] })
     await task.write({ 'src/add.mjs': CODE })
     expect(await task.green()).toEqual([])
-    expect(task.warnings()).toContain(`Cannot fail, and was there before the task: ${PATH}:4 old`)
+    expect(task.warnings()).toContain(
+      `For information: tests that were there before the task and cannot fail: ${PATH}:4 old`,
+    )
   })
 
   it('[REQ-TWINS-3] helper files that assert are turned with the tests that use them', async () => {

@@ -198,11 +198,25 @@ describe('outer', () => {
 })
 `
     const { tests } = await rewrite('a.test.ts', text)
-    expect(tests).toEqual([
-      { name: 'outer > direct', line: 4, turned: 2, leftAlone: 0, helpers: [] },
-      { name: 'outer > through a helper', line: 5, turned: 0, leftAlone: 0, helpers: ['check'] },
-      { name: 'outer > nothing', line: 6, turned: 0, leftAlone: 0, helpers: [] },
+    expect(tests.map(({ digest, ...test }) => ({ ...test, hasDigest: /^[0-9a-f]{64}$/.test(digest) }))).toEqual([
+      { name: 'outer > direct', line: 4, hasDigest: true, turned: 2, leftAlone: 0, helpers: [] },
+      { name: 'outer > through a helper', line: 5, hasDigest: true, turned: 0, leftAlone: 0, helpers: ['check'] },
+      { name: 'outer > nothing', line: 6, hasDigest: true, turned: 0, leftAlone: 0, helpers: [] },
     ])
+  })
+
+  it('[REQ-INVERT-5] a test has another digest when its text or a decorator changes, and not for what stands beside it', async () => {
+    const body = 'def test_a():\n    assert one == 1\n'
+    const digest = async (text: string) => (await rewrite('test_a.py', text)).tests[0]?.digest
+    const first = await digest(body)
+    expect(await digest(`import sys\n\n${body}\nclass TestB:\n    def test_b(self):\n        assert two == 2\n`)).toBe(
+      first,
+    )
+    expect(await digest(body.replace('== 1', '== 2'))).not.toBe(first)
+    expect(await digest(`@skip\n${body}`)).not.toBe(first)
+    const go = async (text: string) => (await rewrite('a_test.go', `package a\n${text}`)).tests[0]?.digest
+    const own = 'func TestA(t *testing.T) {\n\tif one != 1 {\n\t\tt.Error()\n\t}\n}\n'
+    expect(await go(`${own}func TestB(t *testing.T) {}\n`)).toBe(await go(own))
   })
 
   it('[REQ-INVERT-5] names tests of Python, Go and Rust as their runners do', async () => {

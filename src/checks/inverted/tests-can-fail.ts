@@ -1,5 +1,5 @@
 import type { Contract } from '../../core/contract/contract.js'
-import type { InvertedRun, JudgedTest } from '../../core/evidence/inverted-run.js'
+import { type InvertedRun, type JudgedTest, listNewVerdicts } from '../../core/evidence/inverted-run.js'
 import { isRed } from '../../core/gates/ways-back.js'
 import type { CheckOutcome } from '../../core/task/command.js'
 import { formatCount } from '../../core/text.js'
@@ -30,12 +30,8 @@ export const checkTestsCanFail: Check = (inputs) => {
     ...open,
   ]
   if (found.length > 0) return { ...failCheck(found.join('. '), 'observed'), remedy: formatRemedy(inputs, inverted) }
-  const proved = inverted.tests.filter(({ verdict }) => verdict === 'proved')
-  return passCheck(
-    `${formatCount(proved.length, 'test')} proved`,
-    proved.length > 0 ? 'proved' : 'observed',
-    listNotes(inverted),
-  )
+  const proved = listNewVerdicts(inverted.tests).filter((verdict) => verdict === 'proved').length
+  return passCheck(`${formatCount(proved, 'new test')} proved`, proved > 0 ? 'proved' : 'observed', listNotes(inverted))
 }
 
 // If all_tests_pass is in the same gate, it alone reports what is missing.
@@ -126,7 +122,11 @@ function listNotes({ tests }: InvertedRun): readonly string[] {
     ...(told.length === 0
       ? []
       : [`Not proved: ${formatList(told.map((test) => `${formatPlace(test)} (${test.verdict}: ${test.reason})`))}`]),
-    ...(old.length === 0 ? [] : [`Cannot fail, and was there before the task: ${formatList(old.map(formatPlace))}`]),
+    ...(old.length === 0
+      ? []
+      : [
+          `For information: tests that were there before the task and cannot fail: ${formatList(old.map(formatPlace))}`,
+        ]),
   ]
 }
 

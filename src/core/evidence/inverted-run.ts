@@ -72,6 +72,12 @@ const WORST_FIRST = ['survived', 'no_evidence', 'not_judged', 'proved'] as const
  * such as the subtests of a Go function. The worst of them counts.
  */
 function countNewTests(tests: readonly JudgedTest[]): JsonObject {
+  const all = listNewVerdicts(tests)
+  return Object.fromEntries(WORST_FIRST.map((name) => [`new_${name}`, all.filter((one) => one === name).length]))
+}
+
+/** The verdict on each new or changed test as it is written. */
+export function listNewVerdicts(tests: readonly JudgedTest[]): readonly TestVerdict[] {
   const verdicts = new Map<string, TestVerdict>()
   for (const { id, file, line, verdict, isOld } of tests) {
     if (isOld === true) continue
@@ -79,8 +85,7 @@ function countNewTests(tests: readonly JudgedTest[]): JsonObject {
     const known = verdicts.get(key)
     verdicts.set(key, WORST_FIRST.find((one) => one === known || one === verdict) ?? verdict)
   }
-  const all = [...verdicts.values()]
-  return Object.fromEntries(WORST_FIRST.map((name) => [`new_${name}`, all.filter((one) => one === name).length]))
+  return [...verdicts.values()]
 }
 
 /** Number of tests per verdict. */

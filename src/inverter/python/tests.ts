@@ -15,7 +15,12 @@ export function findTests(root: Syntax): readonly TestRange[] {
       if (around.type === 'class_definition') names.unshift(getField(around, 'name')?.text ?? '')
       if (FUNCTIONS.includes(around.type)) isNested = true
     }
-    if (!isNested) found.push({ name: names.join('::'), line: node.line, start: node.start, end: node.end })
+    if (isNested) continue
+    const { parent } = node
+    found.push({
+      ...{ name: names.join('::'), line: node.line, start: node.start, end: node.end },
+      ...(parent?.type === 'decorated_definition' ? { decoratedFrom: parent.start } : {}),
+    })
   }
   return found
 }
