@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import vm from 'node:vm'
 import { Environment } from '@marcbachmann/cel-js'
 import type { Json } from '../core/json.js'
@@ -5,6 +6,8 @@ import { abortCheck, type Check, type CheckInputs, failCheck, getField, isText, 
 import { findChangedSetup } from './test-setup/moved-setup.js'
 
 const EVALUATION_MS_MAX = 250
+/** The limit is of the clock: on a busy machine an evaluation may hardly get to run in that time. */
+const TRIES_MAX = 3
 const environment = new Environment({ unlistedVariablesAreDyn: false, homogeneousAggregateLiterals: false })
 for (const name of ['artifacts', 'evidence', 'task', 'observed', 'changes'])
   environment.registerVariable(name, name === 'changes' ? 'dyn' : 'map')
@@ -30,9 +33,7 @@ export const checkExpression: Check = async (inputs) => {
     changes: (changes?.list ?? []).map(({ path, change }) => ({ path, change })),
   }
   try {
-    // CEL's `matches` uses a backtracking matcher and comprehensions nest: the time limit is what bounds both.
-    const context = vm.createContext({ evaluate: () => environment.evaluate(when, variables) })
-    const value: unknown = runInside.runInContext(context, { timeout: EVALUATION_MS_MAX })
+    const value = await evaluateInTime(() => environment.evaluate(when, variables))
     if (value === true) {
       const moved = await findChangedSetupFor(inputs, when)
       return moved.length === 0 ? passCheck(when) : failCheck(moved.join(', '), 'observed')
@@ -40,6 +41,21 @@ export const checkExpression: Check = async (inputs) => {
     return failCheck(value === false ? `${when} is false` : `${when} gives ${typeof value}, not true or false`)
   } catch (error) {
     return abortCheck(`${when} cannot be evaluated (${takeFirstLine(error)})`)
+  }
+}
+
+// CEL's `matches` uses a backtracking matcher and comprehensions nest: the time limit is what bounds both.
+async function evaluateInTime(evaluate: () => unknown): Promise<unknown> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return runInside.runInContext(vm.createContext({ evaluate }), { timeout: EVALUATION_MS_MAX })
+    } catch (error) {
+      const isLate = error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+      if (!isLate) throw error
+      if (tries === TRIES_MAX) throw new Error(`it takes longer than ${EVALUATION_MS_MAX} ms`, { cause: error })
+      // Other calls get their turn.
+      await nextTurn()
+    }
   }
 }
 

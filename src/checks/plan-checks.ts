@@ -65,6 +65,10 @@ function listCriteria(plan: JsonObject | null): readonly JsonObject[] {
     .filter((one) => one !== null)
 }
 
+/** What to do about a criterion whose tests pass before the change. */
+const HOLDS_ALREADY =
+  'Write a failing test for each criterion that is named, then request the transition again. A criterion that holds already, such as what must stay as it is, has no failing test: show it in a test that also expects something new, or ask with ask_user_question for a return to PLAN, where it belongs into scope.out_of_scope.'
+
 /** Every criterion is covered by a named test file that exists in the work tree and, as reported, ran. */
 export const checkTestsExistForCriteria: Check = async (inputs) => {
   const plan = asObject(inputs.all.get('plan_document'))
@@ -85,7 +89,10 @@ export const checkTestsExistForCriteria: Check = async (inputs) => {
   if (observed !== undefined && isJudgedByRun(inputs, observed)) {
     const named = criteria.map((one) => ({ names: listNames(one), shown: getName(one) }))
     const unheld = await openCriteria(inputs, observed, { criteria: named, files, isTogether })
-    if (unheld.length > 0) return failCheck(`no new test fails for ${unheld.join(' | ')}`, 'observed')
+    if (unheld.length > 0) {
+      const failed = failCheck(`no new test fails for ${unheld.join(' | ')}`, 'observed')
+      return unheld.some((text) => / already pass/.test(text)) ? { ...failed, remedy: HOLDS_ALREADY } : failed
+    }
   }
   const run = asObject(inputs.ofVisit.get('test_run_result'))
   const ran = Number(getField(run, 'passed') ?? 0) + Number(getField(run, 'failed') ?? 0)

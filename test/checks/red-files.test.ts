@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { matchesTest } from '../../src/checks/red-green/red-criteria.js'
 import { inspectRedFile, isTestIn } from '../../src/checks/red-green/red-files.js'
 import type { Contract } from '../../src/core/contract/contract.js'
 import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
@@ -56,4 +57,12 @@ it.each([
 ])('[REQ-RED-3] unittest names %s from the folder where it starts; it is in %s: %s', (id, path, isIn) => {
   const text = 'class CartTest(unittest.TestCase):\n    def test_sum(self):\n        self.assertEqual(total([]), 0)\n'
   expect(isTestIn({ id, status: 'passed', file: null, message: null }, path, text)).toBe(isIn)
+})
+
+it('[REQ-RED-1] the name of a parametrized test means all its cases, and no other test', () => {
+  const id = 'tests/test_cart.py::TestCart::test_sum[2-3]'
+  for (const pattern of ['test_sum', 'test_sum[2-3]', id, 'tests/test_cart.py::TestCart::test_sum', 'test_s*'])
+    expect(matchesTest(pattern, id), pattern).toBe(true)
+  for (const pattern of ['test_su', 'test_sum[3-2]', 'sum', 'test_sums'])
+    expect(matchesTest(pattern, id), pattern).toBe(false)
 })

@@ -64,6 +64,19 @@ describe('RED with Go', () => {
     expect(agent.warnings()).toMatch(/Failed before the task too: .*TestOldIsBroken/)
   }, 600_000)
 
+  it('[REQ-RED-1] a criterion can name a subtest before the package builds, but none that the file does not have', async (context) => {
+    if (!isThere) context.skip('the sandbox shows no Go')
+    const agent = await stage.worker(PROJECT, TERMS)
+    const body =
+      '\tt.Run("two numbers", func(t *testing.T) {\n\t\tif Add(2, 3) != 5 {\n\t\t\tt.Error("no")\n\t\t}\n\t})\n'
+    await agent.write({ 'add_test.go': testing('', body) })
+    const named = (name: string) => [{ ...covers('add_test.go'), criteria: { AC1: [name] } }]
+    expect(await agent.red(named('TestAdds/three_numbers'))).toContain('no failing test matches')
+    expect(await agent.red(named('TestAdds/two_numbers'))).toBe('')
+    await agent.write({ 'add.go': 'package adder\n\nfunc Add(a, b int) int { return a + b }\n' })
+    expect(await agent.green()).toBe('')
+  }, 600_000)
+
   it.each([
     [
       'a symbol of a package',

@@ -1,4 +1,5 @@
 import type { CheckOutcome } from '../../core/task/command.js'
+import { formatCount } from '../../core/text.js'
 import { type CheckInputs, failCheck, passCheck, postponed } from '../check-inputs.js'
 import { formatText } from './compare.js'
 import type { ExampleOutcome } from './example.js'
@@ -20,7 +21,8 @@ export const checkExamplesHold = ({
   if (failing.length > 0) return failCheck(formatVisibleFailures(failing), 'observed', VISIBLE)
   const heldOut = examples.heldOut.filter((outcome) => outcome.difference !== null)
   if (heldOut.length > 0) return failCheck(formatHeldOutFailures(heldOut), 'observed', HELD_OUT)
-  return passCheck(`${examples.visible.length + examples.heldOut.length} examples hold`, 'observed')
+  const count = examples.visible.length + examples.heldOut.length
+  return passCheck(`${formatCount(count, 'example')} ${count === 1 ? 'holds' : 'hold'}`, 'observed')
 }
 
 function formatVisibleFailures(failing: readonly ExampleOutcome[]): string {

@@ -7,7 +7,11 @@ interface FilteredCommand {
 }
 
 const GO_TEST = /^go test(?:\s|$)/
-const PYTEST = /^(?:python3? -m )?pytest(?:\s|$)/
+/** Also behind an interpreter of the repository or a package manager: `.venv/bin/python -m pytest`, `uv run pytest`. */
+const PYTEST = /(?:^|[\s/])pytest(?:\s|$)/
+const UNITTEST = /\s-m unittest(?:\s|$)/
+const JEST_OR_VITEST = /(?:^|[\s/])(?:jest|vitest)(?:\s|$)/
+const MOCHA = /(?:^|[\s/])mocha(?:\s|$)/
 /** Shell syntax: what is added at the end would go to another command. */
 const SEVERAL_COMMANDS = /[;&|<>]/
 
@@ -15,8 +19,8 @@ const SEVERAL_COMMANDS = /[;&|<>]/
 export function addFilter(run: string, filter: string): FilteredCommand {
   const word = quoteWord(filter)
   const isPlain = !SEVERAL_COMMANDS.test(run)
-  // As a bare word, Go and pytest would take the name of a test for a package or a file.
-  const flag = isPlain && isTestName(filter) ? findNameFlag(run) : null
+  // As a bare word, the name of a test would be taken for a package or a file.
+  const flag = isPlain ? findNameFlag(run, filter) : null
   // Package runners pass arguments after two dashes to the script.
   const dashes = /^(npm|pnpm|yarn)\b/.test(run) && !/\s--(\s|$)/.test(run) ? '-- ' : ''
   const added = flag === null ? `${dashes}${word}` : `${flag} ${word}`
@@ -24,9 +28,15 @@ export function addFilter(run: string, filter: string): FilteredCommand {
   return { line: `${run} ${added}`, added, kind }
 }
 
-function findNameFlag(run: string): string | null {
-  if (GO_TEST.test(run) && !/\s-args(\s|$)/.test(run)) return '-run'
-  return PYTEST.test(run) ? '-k' : null
+function findNameFlag(run: string, filter: string): string | null {
+  if (isTestName(filter)) {
+    if (GO_TEST.test(run) && !/\s-args(\s|$)/.test(run)) return '-run'
+    if (PYTEST.test(run) || UNITTEST.test(run)) return '-k'
+  }
+  // In JavaScript a single word may be part of a path, which these runners take first.
+  if (!/\s/.test(filter)) return null
+  if (JEST_OR_VITEST.test(run)) return '-t'
+  return MOCHA.test(run) ? '-g' : null
 }
 
 // Paths have slashes, dots or colons.

@@ -99,7 +99,11 @@ function explainNoneFails({ passing, refused }: RedFile): string {
 
 /** Whether a test matches: by its id, by its name, or by a pattern with `*` for anything. */
 export function matchesTest(pattern: string, id: string): boolean {
-  return [id, parseLeaf(id), id.split('::').at(-1) ?? ''].some((name) => matchesPattern(pattern, name))
+  // pytest names each case of a parametrized test `test_sum[2-3]`: the name of the function means all of them.
+  const whole = id.replace(/\[[^\]]*\]$/, '')
+  return [id, parseLeaf(id), id.split('::').at(-1) ?? '', whole, whole.split('::').at(-1) ?? ''].some((name) =>
+    matchesPattern(pattern, name),
+  )
 }
 
 function matchesPattern(pattern: string, name: string): boolean {
@@ -120,8 +124,11 @@ function matchesPattern(pattern: string, name: string): boolean {
 // If a file does not load, only its text shows which tests it has.
 function isNamedIn(text: string, pattern: string): boolean {
   const leaf = parseLeaf(pattern).split('::').at(-1) ?? ''
-  const longest = leaf.split('*').sort((a, b) => b.length - a.length)[0] ?? ''
-  return longest !== '' && text.includes(longest)
+  // Go names a subtest `TestSum/empty_cart`, with underscores for spaces.
+  return leaf.split('/').every((part) => {
+    const longest = part.split('*').sort((a, b) => b.length - a.length)[0] ?? ''
+    return longest !== '' && (text.includes(longest) || text.includes(longest.replaceAll('_', ' ')))
+  })
 }
 
 function formatNames(names: readonly string[]): string {
