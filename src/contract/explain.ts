@@ -1,9 +1,10 @@
-import type { Blocker, Contract, EvidenceField, Gate, Phase, Transition } from '../core/contract/contract.js'
+import type { Contract, EvidenceField, Gate, Phase, Transition } from '../core/contract/contract.js'
 import type { ConsensusPlan } from '../core/contract/contract-parts.js'
-import type { Json, JsonObject } from '../core/json.js'
+import type { JsonObject } from '../core/json.js'
 import { listOpenedPaths } from '../core/paths/opened-paths.js'
 import { listNeededReviews } from '../core/reviews/consensus-plan.js'
 import { addReviewGate, REVIEW_GATE } from '../core/reviews/independent-review.js'
+import { formatBlocker, formatConstraint, formatShortJson } from './explain-parts.js'
 import type { LoadedContract } from './load/load-contract.js'
 import { formatOrigins, listOrigins } from './origins.js'
 
@@ -49,7 +50,7 @@ export function explainContract(
 
 const WORDS = [
   'RED is the run in which Phaselock saw the new tests fail, GREEN the one in which all tests passed.',
-  'A parked task waits until an operator resumes it. docs/glossary.md has the other words.',
+  'A parked task waits until an operator resumes it.',
 ]
 
 /** In JSON, for a way back that the agent takes by saying so. */
@@ -167,7 +168,7 @@ function explainPhase(result: LoadedContract, phase: Phase, index: number): Expl
     forbidden_tools: phase.forbiddenTools,
     constraints: [...phase.constraints].map(([tool, constraint]) => ({
       tool,
-      text: formatShortJson(constraint as unknown as Json),
+      text: formatConstraint(tool, constraint),
       at: formatPlace(result, `${base}.tool_constraints.${tool}`),
     })),
     required_artifacts: phase.requiredArtifacts.map((artifact, at) => ({
@@ -210,7 +211,7 @@ function formatPhaseLines(phase: ExplainedPhase): string[] {
     `Phase ${phase.id}${phase.name === phase.id ? '' : ` "${phase.name}"`}${phase.is_final ? ', final' : ''}  (${phase.at})`,
     `  tools: ${tools}`,
     ...(phase.forbidden_tools.length === 0 ? [] : [`  forbidden: ${phase.forbidden_tools.join(', ')}`]),
-    ...phase.constraints.map(({ tool, text, at }) => `  constraint ${tool}: ${text}  (${at})`),
+    ...phase.constraints.map(({ tool, text, at }) => `  ${tool}: ${text}  (${at})`),
     ...phase.required_artifacts.flatMap(({ type, schema, checks, at }) => [
       `  artifact ${type}: ${schema ?? 'any object'}  (${at})`,
       ...checks.map((check) => `    ${check}`),
@@ -272,11 +273,6 @@ function formatGate(gate: Gate): string {
   return `approval by ${gate.minApprovals} of ${gate.approvers.join(', ')} within ${gate.timeoutSeconds} s, after that ${ON_TIMEOUT[gate.onTimeout]}`
 }
 
-function formatBlocker({ check, severity, message, params }: Blocker): string {
-  const given = Object.keys(params).length === 0 ? '' : ` ${formatShortJson(params)}`
-  return `${severity} ${check}${given}${message === '' ? '' : `: ${message}`}`
-}
-
 function formatEvidence(field: EvidenceField): string {
   const { type, optional, description, grade, rules: _, source: __, ...bounds } = field
   const graded = grade === undefined || grade === 'reported' ? bounds : { ...bounds, grade }
@@ -285,12 +281,6 @@ function formatEvidence(field: EvidenceField): string {
   ) as JsonObject
   const shown = Object.keys(given).length === 0 ? '' : ` ${formatShortJson(given)}`
   return `${optional ? 'optional ' : ''}${type}${shown}${description === '' ? '' : `: ${description}`}`
-}
-
-function formatShortJson(value: Json): string {
-  return JSON.stringify(value, (_key, member: Json) =>
-    member === null || (Array.isArray(member) && member.length === 0) ? undefined : member,
-  )
 }
 
 function formatPlace(result: LoadedContract, path: string): string {

@@ -45,7 +45,10 @@ function listBlockingChecks(phase: PhaseDocument): readonly { owner: CheckOwner;
     artifact.validation.map((owner) => ({ owner, gate: null })),
   )
   const ofGates = phase.gates.flatMap((gate) => gate.blockers.map((owner) => ({ owner, gate })))
-  return [...ofArtifacts, ...ofGates].filter(({ owner }) => owner.severity === 'blocking')
+  // A reviewer who is asked for is waited for, whatever the severity of the check that names them.
+  return [...ofArtifacts, ...ofGates].filter(
+    ({ owner }) => owner.severity === 'blocking' || (owner.required_reviews ?? []).length > 0,
+  )
 }
 
 function checkArtifacts(document: ContractDocument, phase: PhaseDocument, report: Reporter): void {

@@ -1,12 +1,13 @@
-/** The agent CLIs that Phaselock can start: their program, and the variables that can hold the key of their model. */
+/** The agent CLIs that Phaselock can start: their name, their program, and the variables that can hold the key of their model. */
 export const AGENT_CLIS = {
   'claude-code': {
+    title: 'Claude Code',
     program: 'claude',
     keys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
   },
-  codex: { program: 'codex', keys: ['OPENAI_API_KEY'] },
-  gemini: { program: 'gemini', keys: ['GEMINI_API_KEY'] },
-  opencode: { program: 'opencode', keys: ['OPENAI_API_KEY'] },
+  codex: { title: 'Codex', program: 'codex', keys: ['OPENAI_API_KEY'] },
+  gemini: { title: 'Gemini CLI', program: 'gemini', keys: ['GEMINI_API_KEY'] },
+  opencode: { title: 'OpenCode', program: 'opencode', keys: ['OPENAI_API_KEY'] },
 } as const
 
 export type AgentCli = keyof typeof AGENT_CLIS

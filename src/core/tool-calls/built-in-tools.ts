@@ -20,7 +20,7 @@ export const BUILT_IN_TOOLS: ReadonlyMap<string, ToolSpec> = new Map(
     [
       {
         name: 'read_files',
-        description: 'Read one or more files of the work tree.',
+        description: 'Read one or more files of the work tree. offset and limit count lines.',
         args: { 'path?': 'string', 'paths?': 'strings', 'offset?': 'integer', 'limit?': 'integer' },
         oneOf: ['path', 'paths'],
         paths: 'read',
@@ -85,7 +85,7 @@ export const BUILT_IN_TOOLS: ReadonlyMap<string, ToolSpec> = new Map(
       { name: 'git_log', description: 'Show commits.', args: { 'limit?': 'integer' }, paths: 'none' },
       {
         name: 'git_commit',
-        description: 'Commit changes.',
+        description: 'Commit what this task changed, and nothing else. paths limits it to some of these files.',
         args: { message: 'string', 'paths?': 'strings' },
         paths: 'none',
       },
