@@ -40,7 +40,7 @@ describe(`phaselock connect claude${reason === null ? '' : ` (skipped: ${reason}
       desk.git('-c', 'user.name=P', '-c', 'user.email=p@example.com', 'commit', '-qm', 'connect Claude Code')
       await window.enter('claude "[[script:connected]] Sum up the prices of a cart"')
       await answerBegin(window)
-      await window.shows(/may claude-\w+ go from PLAN to TDD/)
+      await window.shows(/May the agent go from PLAN to TDD/)
       expect(desk.phaselock('agents')).toMatch(/claude-\w+ +working .* project /)
       await answerForm(window, 'approve')
       await window.shows(/Done\./)

@@ -3,7 +3,14 @@ import { pressUntil, sleep, until, type Window } from './terminal.js'
 import type { TriedCli } from './tried-cli.js'
 
 export const CLAUDE: TriedCli = {
-  ...{ name: 'claude', title: 'claude', found: claudeCode(), act: (script) => script, tellsErrors: true },
+  ...{
+    name: 'claude',
+    title: 'claude',
+    found: claudeCode(),
+    act: (script) => script,
+    tellsErrors: true,
+    hasStatusLine: true,
+  },
   ...{ running: 'claude.*--strict-mcp-config', leave: '/exit', answer: answerForm },
   start: async (window, words) => {
     await window.enter(`phaselock claude ${words}`)

@@ -94,14 +94,16 @@ describe('an approval in the chat', () => {
     const result = await client.callTool(GO)
     expect(result.isError, textOf(result)).not.toBe(true)
     expect(result.structuredContent).toMatchObject({ allowed: true, phase: 'DONE' })
-    expect(shown).toContain('may claude-00112233 go from PLAN to DONE with exactly this?')
     expect(shown).toContain(`│ title: ${String((PLAN as { title: string }).title)}`)
     expect(await decisions()).toMatchObject([{ decision: 'approve', by: 'admin', channel: 'in_chat' }])
     expect(shown).toContain(String((await decisions())[0]?.digest).slice(0, 16))
     // A chat may show no more than the beginning.
-    const [, about, where] = shown.split('\n')
-    expect(where).toMatch(/^All of it: http:\S+\/approvals\/(apr-\S+), or in another terminal: phaselock approve \1$/)
-    expect(about).toBe(`${String((PLAN as { title: string }).title)} (1 criterion) · no file changed yet`)
+    const [asked, about, where, page, who] = shown.split('\n')
+    expect(asked).toBe(`May the agent go from PLAN to DONE? ${String((PLAN as { title: string }).title)} (1 criterion)`)
+    expect(about).toMatch(/^\S+: /)
+    expect(where).toBe('Read all of it in another terminal: phaselock approve (shows it, then asks)')
+    expect(page).toMatch(/^Id: (apr-\S+), in a browser: http:\S+\/approvals\/\1$/)
+    expect(who).toBe('Agent: claude-00112233')
   })
 
   it.runIf(isFullDepth())(

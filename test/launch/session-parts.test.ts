@@ -224,6 +224,12 @@ describe('an answer from the chat', () => {
     expect(about).toBe('a.js +1 -0 · 1 of 2 checks passed · 41 passed, 0 failed')
     const whole = formatApprovalForm({ ...approval, checks: [check] } as Approval, 'http://localhost:8000')
     expect(whole).toContain('· 1 check passed')
+    const other = { path: 'b.js', status: 'modified', additions: 2, deletions: 0, other_task: 'task-2' }
+    const beside = { ...approval, checks: [], diff: { files: [{ path: 'a.js' }, other] } } as unknown as Approval
+    const gates = [{ id: 'g', phase: 'IMPL', status: 'passed', checks: [{ ...check, message: '89 passed' }] }]
+    const shown = formatApprovalForm(beside, 'http://localhost:8000', gates as never)
+    expect(shown.split('\n')[1]).toBe('a.js · 1 file of another task · 89 passed')
+    expect(shown).toContain('b.js (modified +2 -0, changed by task task-2)')
     expect(whole).toContain('passed   tests_pass (observed)')
     expect(formatApprovalForm({ ...approval, checks: [] }, 'http://localhost:8000')).not.toContain('check')
     const since_last = {

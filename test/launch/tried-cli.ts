@@ -13,6 +13,8 @@ export interface TriedCli {
   readonly act: (script: Script) => Script
   /** Whether the model is told which results are errors. */
   readonly tellsErrors: boolean
+  /** Whether it shows a line of Phaselock at the edge of the terminal. */
+  readonly hasStatusLine?: true
   /** Words in the command line of its process. */
   readonly running: string
   /** What ends it. */

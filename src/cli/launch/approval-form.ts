@@ -1,4 +1,4 @@
-import type { Approval, ApprovalCheck, Json, Question, SinceLast } from 'phaselock/sdk'
+import type { Approval, ApprovalCheck, Json, PassedGate, Question, SinceLast } from 'phaselock/sdk'
 import { isObject, type JsonObject } from '../../core/json.js'
 import { plainLine, plainText } from '../../core/plain-text.js'
 import { formatCount } from '../../core/text.js'
@@ -30,14 +30,13 @@ export const DECISION_SCHEMA = {
     decision: {
       type: 'string',
       title: 'Decision',
-      description:
-        'approve, or reject with a comment (in Claude Code → opens the choice); then accept the form. Declining it decides nothing',
+      description: '→ and Space choose, Accept sends it; Decline sends nothing',
       enum: ['approve', 'reject'],
     },
     comment: {
       type: 'string',
       title: 'Comment',
-      description: 'what must change, if you reject; the agent gets it',
+      description: 'with reject: what must change',
       maxLength: COMMENT_CHARS_MAX,
     },
   },
@@ -45,7 +44,7 @@ export const DECISION_SCHEMA = {
 } as const
 
 /** What is asked, what it is about, what changed, and exactly which content is meant. What agents wrote is marked. */
-export function formatApprovalForm(approval: Approval, url: string): string {
+export function formatApprovalForm(approval: Approval, url: string, gates: readonly PassedGate[] = []): string {
   const id = plainLine(approval.id)
   const contents = approval.contents ?? {}
   const lines = approval.artifacts.flatMap(({ type }) => [
@@ -55,13 +54,23 @@ export function formatApprovalForm(approval: Approval, url: string): string {
   const left = lines.length - LINES_MAX
   const changed = formatChangedFiles(approval.diff)
   const { checks = [] } = approval
+  const tests = listRuns(gates.filter(({ status }) => status === 'passed').flatMap((gate) => gate.checks)).slice(-1)
   return [
-    // Of these Claude Code shows the first three: what it is about, and where the rest is.
-    `Phaselock asks: may ${plainLine(approval.agent_id ?? 'the agent')} go from ${plainLine(approval.phase)} to ${plainLine(approval.target_phase)} with exactly this?`,
-    [...formatTitles(contents), ...nameFiles(approval.diff), ...countChecks(checks), ...countWarnings(approval)].join(
-      ' · ',
-    ),
-    `All of it: ${url}/approvals/${id}, or in another terminal: phaselock approve ${id}`,
+    // Of these Claude Code shows the first three, each cut at the edge: what it is about, and where the rest is.
+    [
+      `May the agent go from ${plainLine(approval.phase)} to ${plainLine(approval.target_phase)}?`,
+      ...formatTitles(contents),
+    ].join(' '),
+    [
+      ...formatCriteria(contents),
+      ...nameFiles(approval.diff),
+      ...tests,
+      ...countChecks(checks),
+      ...countWarnings(approval),
+    ].join(' · '),
+    'Read all of it in another terminal: phaselock approve (shows it, then asks)',
+    `Id: ${id}, in a browser: ${url}/approvals/${id}`,
+    `Agent: ${plainLine(approval.agent_id ?? 'unknown')}`,
     `Digest: ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…`,
     `Task: ${plainLine(approval.task_title)}`,
     ...formatSinceLast(approval.since_last ?? null),
@@ -85,13 +94,26 @@ function formatSinceLast(last: SinceLast | null): readonly string[] {
 function countChecks(checks: readonly ApprovalCheck[]): readonly string[] {
   if (checks.length === 0) return []
   const passed = checks.filter(({ status }) => status === 'passed').length
-  const runs = checks.filter(({ message }) => RESULTS.test(message)).map(({ message }) => cutLine(plainLine(message)))
   const count = formatCount(checks.length, 'check')
-  return [`${passed === checks.length ? '' : `${passed} of `}${count} passed`, ...new Set(runs)]
+  return [`${passed === checks.length ? '' : `${passed} of `}${count} passed`, ...listRuns(checks)]
+}
+
+/** What runs of tests showed at these checks. */
+function listRuns(checks: readonly ApprovalCheck[]): readonly string[] {
+  const runs = checks.filter(({ message }) => RESULTS.test(message)).map(({ message }) => cutLine(plainLine(message)))
+  return [...new Set(runs)]
 }
 
 function countWarnings({ warnings }: Approval): readonly string[] {
   return warnings.length === 0 ? [] : [`Warnings: ${warnings.length}`]
+}
+
+/** The criteria of a plan in one line, which a terminal cuts. */
+function formatCriteria(contents: NonNullable<Approval['contents']>): readonly string[] {
+  return Object.values(contents).flatMap((content) => {
+    const criteria = isObject(content) && Array.isArray(content.acceptance_criteria) ? content.acceptance_criteria : []
+    return criteria.filter(isObject).map(({ id, criterion }) => plainLine(`${id ?? '-'}: ${criterion ?? ''}`))
+  })
 }
 
 function formatTitles(contents: NonNullable<Approval['contents']>): readonly string[] {
@@ -105,13 +127,21 @@ function formatTitles(contents: NonNullable<Approval['contents']>): readonly str
 
 /** The changed files in one line, with how much changed in each. */
 function nameFiles(diff: Json | undefined): readonly string[] {
-  const files = isObject(diff) && Array.isArray(diff.files) ? diff.files.filter(isObject) : []
-  if (files.length === 0) return ['no file changed yet']
+  const all = isObject(diff) && Array.isArray(diff.files) ? diff.files.filter(isObject) : []
+  const files = all.filter((file) => !isOfOtherTask(file))
+  const others =
+    all.length === files.length ? [] : [`${formatCount(all.length - files.length, 'file')} of another task`]
+  if (files.length === 0) return others
   const named = files.slice(0, NAMED_MAX).map(({ path, additions, deletions }) => {
     const counts = typeof additions === 'number' && typeof deletions === 'number' ? ` +${additions} -${deletions}` : ''
     return `${plainLine(String(path))}${counts}`
   })
-  return [[...named, ...(files.length > NAMED_MAX ? [`and ${files.length - NAMED_MAX} more files`] : [])].join(', ')]
+  const more = files.length > NAMED_MAX ? [`and ${files.length - NAMED_MAX} more files`] : []
+  return [[...named, ...more].join(', '), ...others]
+}
+
+function isOfOtherTask({ other_task }: JsonObject): boolean {
+  return typeof other_task === 'string'
 }
 
 function formatChangedFiles(diff: Json | undefined): readonly string[] {
@@ -124,10 +154,12 @@ function formatChangedFiles(diff: Json | undefined): readonly string[] {
   ]
 }
 
-function formatFile({ path, status, additions, deletions, unexplained }: JsonObject): string {
+function formatFile(file: JsonObject): string {
+  const { path, status, additions, deletions, unexplained, other_task } = file
   const counts = typeof additions === 'number' && typeof deletions === 'number' ? ` +${additions} -${deletions}` : ''
   const mark = unexplained === true ? ', no allowed call explains it' : ''
-  return cutLine(`${plainLine(String(path))} (${plainLine(String(status))}${counts}${mark})`)
+  const other = isOfOtherTask(file) ? `, changed by task ${plainLine(String(other_task))}` : ''
+  return cutLine(`${plainLine(String(path))} (${plainLine(String(status))}${counts}${mark}${other})`)
 }
 
 function cutLine(line: string): string {

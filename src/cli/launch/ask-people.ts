@@ -116,7 +116,10 @@ export class People {
   async #askApproval(id: string, ask: NonNullable<Chat['ask']>, signal: AbortSignal): Promise<Asked> {
     const operator = await this.server.operator()
     const approval = await operator.approval(id)
-    const form = { message: formatApprovalForm(approval, this.server.url), schema: DECISION_SCHEMA as JsonObject }
+    // What the gates before it found is for information: without it the form says less.
+    const state = await operator.taskState(approval.task_id).catch(() => null)
+    const message = formatApprovalForm(approval, this.server.url, state?.gates ?? [])
+    const form = { message, schema: DECISION_SCHEMA as JsonObject }
     const answer = readFormAnswer(await ask(form, signal))
     if (answer.kind === 'dismissed') return this.#dismissed({ kind: 'approval', id })
     const { decision, comment } = answer

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { JsonObject } from '../../core/json.js'
 import { CLAUDE_CODE_ANSWERS } from '../../hooks/claude-code-answers.js'
 import { EXIT, Stop } from '../exit.js'
+import { quoteShellWord } from '../program-name.js'
 import {
   type AgentCliKind,
   type PreparedSession,
@@ -13,10 +14,13 @@ import {
 } from './agent-cli-kind.js'
 import { buildClaudeCodeHooks, CLAUDE_CODE_CLOSED_WAYS, CLAUDE_CODE_HOOKS_LEAST } from './claude-code-hooks.js'
 import { readProjectInstructions } from './project-instructions.js'
+import { STATUS_FILE } from './session-status.js'
 
 /** A call may wait for a person for a day. */
 const CALL_MS_MAX = 24 * 3600 * 1000
 const START_MS_MAX = 60_000
+/** Otherwise the status line changes only with the conversation. */
+const STATUS_SECONDS = 2
 const HOOK_PATH = '/hooks/claude-code'
 
 /** Claude Code in the terminal. */
@@ -115,15 +119,31 @@ const MEMORY = ['CLAUDE.md', '.claude/CLAUDE.md', 'CLAUDE.local.md']
 
 // Commands and skills of a repository can start programs before any tool is asked for. The first message is sent before
 // Claude Code has read the list of tools, unless a hook holds it back.
-function buildSettings({ url }: SessionPlan): JsonObject {
-  const ready = { type: 'http', url: `${url}/ready`, headers: AUTHORIZATION, allowedEnvVars: [SECRET_VARIABLE] }
-  return { disableSkillShellExecution: true, hooks: { UserPromptSubmit: [{ hooks: [ready] }] } }
+function buildSettings(plan: SessionPlan): JsonObject {
+  const ready = { type: 'http', url: `${plan.url}/ready`, headers: AUTHORIZATION, allowedEnvVars: [SECRET_VARIABLE] }
+  return {
+    ...buildStatusLine(plan),
+    disableSkillShellExecution: true,
+    hooks: { UserPromptSubmit: [{ hooks: [ready] }] },
+  }
+}
+
+// A status line of the person stays: settings of the session would replace it.
+function buildStatusLine(plan: SessionPlan): JsonObject {
+  if (/"statusLine"\s*:/.test(readOwnSettings(plan).text)) return {}
+  const command = `cat ${quoteShellWord(join(plan.folder, STATUS_FILE))}`
+  return { statusLine: { type: 'command', command, refreshInterval: STATUS_SECONDS } }
+}
+
+function readOwnSettings({ environment }: SessionPlan): { readonly folder: string; readonly text: string } {
+  const folder = environment.CLAUDE_CONFIG_DIR ?? join(environment.HOME ?? homedir(), '.claude')
+  return { folder, text: readIfThere(join(folder, 'settings.json')) }
 }
 
 // Whether settings of the session win over such a setting of the person is not documented.
-function refuseDisabledHooks({ environment }: SessionPlan): void {
-  const folder = environment.CLAUDE_CONFIG_DIR ?? join(environment.HOME ?? homedir(), '.claude')
-  if (!/"disableAllHooks"\s*:\s*true/.test(readIfThere(join(folder, 'settings.json')))) return
+function refuseDisabledHooks(plan: SessionPlan): void {
+  const { folder, text } = readOwnSettings(plan)
+  if (!/"disableAllHooks"\s*:\s*true/.test(text)) return
   throw new Stop(
     EXIT.refused,
     `Your settings of Claude Code have "disableAllHooks": true, so that hooks cannot hold its own tools (${folder}/settings.json).\nRemove it, or leave --native out.`,
@@ -143,7 +163,7 @@ function buildNativeSettings(plan: SessionPlan): JsonObject {
   refuseDisabledHooks(plan)
   const { url } = plan
   const target = { url: `${url}${HOOK_PATH}`, secretVariable: SECRET_VARIABLE, reportsEnd: false }
-  return { ...CLAUDE_CODE_CLOSED_WAYS, hooks: buildClaudeCodeHooks(target) }
+  return { ...buildStatusLine(plan), ...CLAUDE_CODE_CLOSED_WAYS, hooks: buildClaudeCodeHooks(target) }
 }
 
 const AUTHORIZATION = { Authorization: `Bearer \${${SECRET_VARIABLE}}` }

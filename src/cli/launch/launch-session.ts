@@ -16,8 +16,16 @@ import { SessionHooks } from './session-hooks.js'
 import { SessionMcp } from './session-mcp.js'
 import { openSessionServer, type ServerWanted, type SessionServer } from './session-server.js'
 import { SessionShim, type ShimPath } from './session-shim.js'
+import { SessionStatus } from './session-status.js'
 import { closeSessionTask, openSessionTask, type SessionTask, type TaskWanted } from './session-task.js'
-import { formatAfterTask, formatEnd, formatFirstPrompt, formatInstructions, formatStart } from './session-text.js'
+import {
+  formatAfterTask,
+  formatEnd,
+  formatFirstPrompt,
+  formatInstructions,
+  formatServerNote,
+  formatStart,
+} from './session-text.js'
 import { UpstreamMcp } from './upstream-mcp.js'
 
 /** The first message comes as soon as the tools are listed; its hook is called before anything else happens. */
@@ -125,10 +133,13 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
           ...{ server, token: task.token, workspace, ready },
           ...{ path: native.path, answers: native.answers, endsUndecided: native.endsUndecided },
         })
+  const folder = makePrivateFolder()
+  const status = new SessionStatus(task, folder)
   const mcp = new SessionMcp({
     upstream: new UpstreamMcp(server, task.token),
     people: new People(server, () => task.id),
-    ...{ instructions, asksInChat, afterTask: formatAfterTask(kind) },
+    ...{ instructions: formatServerNote(task), asksInChat, afterTask: formatAfterTask(kind) },
+    onProgress: (progress) => status.note(progress),
     ...(hooks === null ? {} : { findProblem: (params) => hooks.findProblem(params) }),
   })
   await hooks?.announce()
@@ -138,7 +149,6 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
       ? { '/ready': { methods: ['POST'], handle: () => ready().then(() => Response.json({})), refuse } }
       : { [native.path]: makeHookPath(hooks, native) }),
   })
-  const folder = makePrivateFolder()
   const stopBeating = keepLease(server, task)
   try {
     const plan: SessionPlan = {
@@ -147,6 +157,7 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
     }
     const first = (native ?? kind).prepare(plan)
     folder.write(first.files)
+    status.show()
     const prepared = (await native?.complete?.(plan, first)) ?? first
     tell(formatStart(kind, task, server.url))
     const env = { ...omitVariables(process.env, native?.dropped), ...prepared.env, [SECRET_VARIABLE]: shim.secret }
@@ -159,9 +170,9 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
     return ended
   } finally {
     stopBeating()
-    folder.remove()
     await mcp.close()
     await shim.close()
+    folder.remove()
     if (shim.refused > 0)
       tell(`${shim.refused} requests without the secret of this session were refused at its local address.`)
   }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { writeFileAtomically } from '../../base/atomic-file.js'
 
 const PREFIX = 'phaselock-session-'
 const PRIVATE_FOLDER = 0o700
@@ -11,6 +12,8 @@ export interface PrivateFolder {
   readonly path: string
   /** A path that ends with `/` is made as a folder. */
   write(files: Readonly<Record<string, string>>): void
+  /** Replaces a file of the folder at once. */
+  replace(name: string, text: string): void
   remove(): void
 }
 
@@ -28,6 +31,7 @@ export function makePrivateFolder(parent: string = tmpdir()): PrivateFolder {
         writeFileSync(join(path, name), text, { mode: PRIVATE_FILE, flag: 'wx' })
       }
     },
+    replace: (name, text) => writeFileAtomically(join(path, name), text),
     remove: () => rmSync(path, { recursive: true, force: true }),
   }
 }

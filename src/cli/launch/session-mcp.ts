@@ -38,6 +38,15 @@ export interface SessionMcpParts {
   readonly session?: SessionTools
   /** What the model is told once the task of the session is over. */
   readonly afterTask?: string
+  /** Called when a result names the phase of the task, and when a call waits for a person. */
+  readonly onProgress?: (progress: SessionProgress) => void
+}
+
+export interface SessionProgress {
+  /** Null: as before. */
+  readonly phase: string | null
+  readonly waits: boolean
+  readonly isRefused: boolean
 }
 
 export interface SessionTools {
@@ -136,8 +145,11 @@ export class SessionMcp {
     session?.noteResult(name, result)
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const waiting = findWaiting(result)
+      const isRefused = waiting === null && result.isError === true
+      this.parts.onProgress?.({ phase: findPhase(result), waits: waiting !== null, isRefused })
       if (waiting === null) return result
       const asked = await this.parts.people.ask(waiting, chat)
+      this.parts.onProgress?.({ phase: null, waits: false, isRefused: false })
       if (asked.kind === 'open') return addNote(result, asked.note)
       result = await this.#callToTheEnd(params, chat)
     }
@@ -202,6 +214,12 @@ export class SessionMcp {
       },
     }
   }
+}
+
+function findPhase({ structuredContent: said }: JsonObject): string | null {
+  if (!isObject(said)) return null
+  if (said.completed === true) return 'completed'
+  return typeof said.phase === 'string' ? said.phase : null
 }
 
 function isChecking({ structuredContent: said }: JsonObject): boolean {

@@ -3,6 +3,7 @@ import type { ClaimAnswer, Task } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { compact } from '../client/answer-values.js'
 import type { Client } from '../client/client.js'
+import { toTaskRequest } from '../client/task-request.js'
 import { codeOf, EXIT, Stop } from '../exit.js'
 import { findProgramName } from '../program-name.js'
 import { canAsk, confirm, tell } from '../terminal/terminal.js'
@@ -91,7 +92,7 @@ async function findUnfinished(operator: Client): Promise<Task | null> {
 }
 
 function addTask(operator: Client, { title, worktree, take }: TaskWanted): Promise<Task> {
-  return operator.addTask(compact({ title, worktree, take }))
+  return operator.addTask(compact({ ...toTaskRequest(title ?? ''), worktree, take }))
 }
 
 // A killed session left its claim behind: its agent goes on under the same name. An open one keeps its task.

@@ -1,5 +1,6 @@
 import type { Task } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
+import { formatCount } from '../../core/text.js'
 import { findProgramName } from '../program-name.js'
 import type { AgentCliKind, Binding } from './agent-cli-kind.js'
 import type { SessionTask } from './session-task.js'
@@ -19,7 +20,15 @@ export function formatInstructions({ id, agentId, claimed }: SessionTask, ways: 
     ways.asksInChat
       ? 'Where a person has to approve, the person is asked in this chat while your call waits. You cannot approve anything yourself.'
       : 'Where a person has to approve, tell the person what waits and make the same call again: it waits for the decision. You cannot approve anything yourself.',
+    'The person does not see the results of your calls. Say in one short sentence when a phase begins, what the tests showed, and what was refused.',
+    `When the session began, the task was in phase ${claimed.phase}, and the prompt of this phase was as follows. Later phases give their own when they begin.`,
+    claimed.prompt,
   ].join('\n')
+}
+
+/** For the list of tools: what the session is about is in its instructions. */
+export function formatServerNote({ id }: SessionTask): string {
+  return `The tools of Phaselock for task ${id}. get_workflow_state says where it stands.`
 }
 
 const WORK: Readonly<Record<Binding, string>> = {
@@ -29,18 +38,29 @@ const WORK: Readonly<Record<Binding, string>> = {
     'You work with your own tools, and each call is decided by Phaselock before it is made. What a command changes is looked at afterwards: files that the phase does not allow are found at once, and close it until they are undone. The tools of the MCP server "phaselock" lead through the phases, commit and ask the person.',
 }
 
-/** The first message of the session. */
+/** The first message of the session, which stays on the person's screen: what it asks for is in the instructions. */
 export function formatFirstPrompt({ claimed, id, isResumed }: SessionTask): string {
-  const { task, phase, prompt } = claimed
+  const { task, phase } = claimed
   return [
     isResumed ? `Go on with task ${id}: ${task.title}` : task.title,
     ...(task.description === '' ? [] : [task.description]),
-    `The task is in phase ${phase}. What this phase asks for:`,
-    prompt,
-    ...(isResumed
-      ? ['What was accepted before still counts. Look first at what is missing (get_workflow_state).']
-      : []),
+    isResumed
+      ? `It is in phase ${phase}. What was accepted before still counts; look first at what is missing (get_workflow_state).`
+      : `Begin with phase ${phase}.`,
   ].join('\n\n')
+}
+
+/** One line at the edge of the terminal. */
+export function formatStatusLine({ id, phase, waits, refusals }: StatusLine): string {
+  const refused = refusals === 0 ? '' : `, ${formatCount(refusals, 'refusal')}`
+  return plainLine(`Phaselock: ${phase}${waits ? ', waits for your decision' : ''}${refused} · ${id}`)
+}
+
+interface StatusLine {
+  readonly id: string
+  readonly phase: string
+  readonly waits: boolean
+  readonly refusals: number
 }
 
 /** What the model is told when it has no task any more: a session works on one. */
@@ -68,7 +88,11 @@ export function formatEnd(kind: AgentCliKind, id: string, task: Task | null): st
   const name = `Task ${plainLine(id)}`
   const phase = plainLine(task.phase)
   if (task.status === 'completed')
-    return `${name} is completed.\nWhat was done and observed: ${program} report ${plainLine(id)}\n${formatServer()}`
+    return [
+      `${name} is completed. What was done and observed: ${program} report ${plainLine(id)}`,
+      formatResumed(kind),
+      formatServer(),
+    ].join('\n')
   if (task.status === 'cancelled') return `${name} is cancelled.`
   if (task.status === 'parked')
     return `${name} is parked in ${phase}: ${plainLine(task.parked_reason ?? '')}\nResume it: ${program} task resume ${plainLine(id)} --reason TEXT, then go on with: ${again}`
@@ -77,9 +101,13 @@ export function formatEnd(kind: AgentCliKind, id: string, task: Task | null): st
     `${name} is not completed: it is in ${phase}${approval === null ? '' : ' and waits for your approval'}.`,
     ...(approval === null ? [] : [`Decide: ${program} approve ${plainLine(approval.id)}`]),
     `Go on with: ${again}`,
-    `If ${kind.title} printed a command to resume its session: that one opens it without Phaselock.`,
+    formatResumed(kind),
     formatServer(),
   ].join('\n')
+}
+
+function formatResumed({ title }: AgentCliKind): string {
+  return `If ${title} printed a command to resume its session: that one opens it without Phaselock.`
 }
 
 function formatServer(): string {
