@@ -45,7 +45,7 @@ const COMMON = new Set([
   ...['init', 'up', 'down', 'doctor', 'demo'],
   ...['task', 'approve', 'reject', 'questions', 'answer', 'diff'],
   ...['claude', 'codex', 'gemini', 'opencode', 'run'],
-  ...['status', 'login', 'report', 'audit', 'explain', 'help'],
+  ...['status', 'login', 'report', 'audit', 'explain'],
 ])
 
 function listShown(command: Command): Command[] {

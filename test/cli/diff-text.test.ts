@@ -100,10 +100,10 @@ describe('a diff on the terminal', () => {
     ] as never
     const text = formatApproval(approval, { gates })
     expect(text).toContain(
-      'Gates before this one  not part of what you sign\n  red, leaving TDD\n    passed   tests_are_failing (proved): 3 tests fail\n',
+      'Gates that opened before  for your information; your approval covers the rest\n  red, leaving TDD\n    passed   tests_are_failing (proved): 3 tests fail\n',
     )
     for (const absent of ['later', 'own, leaving', 'size(artifacts', 'told_twice']) expect(text).not.toContain(absent)
-    expect(text).toContain('Checks\n  passed   1 condition of the contract holds (--json shows what)\n')
+    expect(text).toContain('Checks\n  passed   1 condition of the contract holds\n')
     expect(text).toContain('proved: Phaselock tried to disprove it.')
     expect(text).toContain('diff: below, under Changes')
     expect(text.match(/\+new/g)).toHaveLength(1)

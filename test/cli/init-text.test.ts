@@ -29,7 +29,7 @@ it('[REQ-INIT-2] other ways to test are named, unless the user was asked or said
 
 it('[REQ-INIT-2] the author of commits is named, and what to do where git knows no name', () => {
   expect(formatSurvey(survey, { settings: new Map([['user.name', 'Ada']]) })).toContain(
-    'Git        commits by Ada <agent@localhost>: git does not know your name and address.',
+    'Git        commits by Ada <agent@localhost>, the agent as co-author: git does not know your name and address.',
   )
   expect(formatSurvey(survey, { settings: new Map() })).toContain('git config --global user.name')
   expect(formatSurvey(survey, { settings })).toContain('Git        commits by Ada <ada@example.org>')

@@ -189,9 +189,9 @@ it('[REQ-READS-8] the text of a task counts gate requests and visits to a phase,
       },
     ],
   } as unknown as TaskReport
-  const text = reportText(report, { files: 2, additions: 40, deletions: 1 })
+  const text = reportText(report, { changes: { files: 2, additions: 40, deletions: 1 } })
   expect(text).not.toContain('%')
-  expect(text).toContain('5 of 6 gate requests passed')
+  expect(text).toContain('5 of 6 requests to go on were granted')
   expect(text).toMatch(/invalid_artifact +a +TDD +1$/m)
   expect(text).toMatch(/check_failed +a +TDD +2$/m)
   expect(text).toMatch(/^approved +plan_approval +admin +in the chat +2026-11-18 05:40:12Z$/m)

@@ -103,7 +103,9 @@ describe.each(sample(ERAS, 1))('a client of $name', (era) => {
     expect(names).toEqual(expect.arrayContaining(['read_files', 'bash', 'git_commit', 'ask_user_question']))
     expect(names).not.toContain('vote')
     expect(names).not.toContain('new_answer')
-    expect(before.find((tool) => tool.name === 'git_commit')?.description).toBe('Commit changes. Works in: COMPLETE.')
+    expect(before.find((tool) => tool.name === 'git_commit')?.description).toBe(
+      'Commit what this task changed, and nothing else. paths limits it to some of these files. Works in: COMPLETE.',
+    )
     expect(before.find((tool) => tool.name === 'write_files')?.inputSchema).toMatchObject({
       type: 'object',
       additionalProperties: false,

@@ -8,6 +8,7 @@ import { formatCount } from '../../core/text.js'
 import { compact } from '../client/answer-values.js'
 import { type Ask, askLasting, type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
+import { toTaskRequest } from '../client/task-request.js'
 import { Signals } from '../councils/signals.js'
 import { EXIT, problemOf, Stop } from '../exit.js'
 import { print, printJson, show, tell } from '../terminal/terminal.js'
@@ -61,7 +62,9 @@ export async function run(first: string | undefined, second: string | undefined,
     model: options.model,
     agent_id: options.name,
     adapter: options.tmux === true ? 'tmux' : undefined,
-    ...(title === undefined ? { task_id: options.task } : { task: compact({ title, id: taskId, worktree, take }) }),
+    ...(title === undefined
+      ? { task_id: options.task }
+      : { task: compact({ ...toTaskRequest(title), id: taskId, worktree, take }) }),
   })
   const spawned = await startAgent(await openClient(options), agent, { about, command: options.command })
   if (options.json !== true) tellStart(spawned, options)

@@ -79,10 +79,11 @@ async function answer(
   if (options.digest !== undefined && options.digest !== digest)
     throw new Stop(EXIT.refused, `The content to approve now has the digest ${plainLine(digest)}, not the given one.`)
   if (approval.status !== 'pending') throw new Stop(EXIT.refused, `Approval ${plainLine(id)} ${formatEnded(approval)}.`)
-  if (options.json !== true) await printApproval(client, approval, options)
+  if (options.json !== true)
+    await printApproval(client, approval, { ...options, hint: 'Space shows more and q goes on to the question' })
   if (options.yes !== true) {
     if (!canAsk()) throw new Stop(EXIT.usage, 'There is no terminal to ask on: add --yes.')
-    const sure = await confirm(`${decision === 'approve' ? 'Approve' : 'Reject'} exactly this?`)
+    const sure = await confirm(`${decision === 'approve' ? 'Approve' : 'Reject'} exactly this? (n leaves it open)`)
     if (!sure) {
       tell('Nothing was decided.')
       throw new Stop(EXIT.refused, '')
@@ -93,7 +94,11 @@ async function answer(
   show(options, decided, `${plainLine(decided.id)} ${formatDecided(decided)}.`)
 }
 
-async function printApproval(client: Client, approval: Approval, options: LookOptions): Promise<void> {
+async function printApproval(
+  client: Client,
+  approval: Approval,
+  options: LookOptions & { readonly hint?: string },
+): Promise<void> {
   // Reviewers may answer approvals and not read the past of a task.
   const state = await client.taskState(approval.task_id).catch(() => null)
   printPaged(formatApproval(approval, { ...options, gates: state?.gates ?? [] }), options)

@@ -1,5 +1,7 @@
-import type { Report } from 'phaselock/sdk'
+import type { JsonObject, Report } from 'phaselock/sdk'
 import { writeFileAtomically } from '../../base/atomic-file.js'
+import { isObject } from '../../core/json.js'
+import { plainLine } from '../../core/plain-text.js'
 import { type CliCommand, serverCommand } from '../cli-command.js'
 import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
@@ -8,6 +10,8 @@ import { type ChangeTotals, isTask, reportText } from '../report/report-text.js'
 import { print, show } from '../terminal/terminal.js'
 
 const NAME_CHARS_MAX = 80
+const EVENTS_MAX = 50
+const WAITS: ReadonlySet<string> = new Set(['approval_pending', 'consensus_pending'])
 
 interface ReportOptions extends ClientOptions {
   readonly html?: string | true
@@ -15,7 +19,7 @@ interface ReportOptions extends ClientOptions {
 
 /** `phaselock report` */
 export function addReportCommand(program: CliCommand): void {
-  serverCommand(program, 'report', 'report on a run: refusals, time, tokens, gates, answers and votes')
+  serverCommand(program, 'report', 'report on a task or a council: time, refusals, gates, evidence')
     .argument('[run]', 'id of a task or a council (default: the newest)')
     .option(
       '--html [file]',
@@ -37,7 +41,10 @@ async function showReport(run: string | undefined, options: ReportOptions): Prom
     const client = await openClient(door.client)
     const report = await client.report(run ?? (await findNewestRun(client)))
     if (options.html !== undefined) await writePage(report, options)
-    else show(options, report, reportText(report, await findChanges(client, report)))
+    else {
+      const found = { changes: await findChanges(client, report), refusals: await listRefusals(client, report) }
+      show(options, report, reportText(report, found))
+    }
   } finally {
     await door.close()
   }
@@ -48,6 +55,22 @@ async function findChanges(client: Client, report: Report): Promise<ChangeTotals
   if (!isTask(report)) return null
   const diff = await client.diff(report.run.id, { from: 'start' }).catch(() => null)
   return diff?.available === true ? diff.totals : null
+}
+
+/** What an agent was told when something was refused, newest last; none for a council. */
+async function listRefusals(client: Client, report: Report): Promise<readonly string[]> {
+  if (!isTask(report) || report.refusals.count === 0) return []
+  const { events } = await client.events({ task_id: report.run.id, success: 'false', limit: EVENTS_MAX })
+  return events.toReversed().flatMap(({ phase, data }) => {
+    const text = formatRefusal(data)
+    return text === '' ? [] : [`${phase ?? '-'}: ${text}`]
+  })
+}
+
+function formatRefusal({ code, detail, blockers }: JsonObject): string {
+  if (typeof code === 'string' && WAITS.has(code)) return ''
+  const messages = Array.isArray(blockers) ? blockers.filter(isObject).map(({ message }) => String(message)) : []
+  return plainLine(messages.length > 0 ? messages.join(' ') : String(detail ?? ''))
 }
 
 async function writePage(report: Report, options: ReportOptions): Promise<void> {

@@ -7,6 +7,7 @@ import { type CliCommand, serverCommand } from '../cli-command.js'
 import { compact } from '../client/answer-values.js'
 import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
+import { toTaskRequest } from '../client/task-request.js'
 import { collect, parseInteger, parsePositiveNumber } from '../options.js'
 import { readJsonObject } from '../read-input.js'
 import { formatReviewLines } from '../terminal/review-text.js'
@@ -71,7 +72,8 @@ function addAdd(task: CliCommand): void {
       const { id, description, contract, dependsOn, requires, workspace, mode, priority, metadata } = options
       const { worktree, take, heldOut } = options
       const body = compact({
-        ...{ title, id, description, contract, mode, priority, metadata, requires, worktree, take },
+        ...{ id, contract, mode, priority, metadata, requires, worktree, take },
+        ...(description === undefined ? toTaskRequest(title) : { title, description }),
         depends_on: dependsOn,
         workspace: workspace === undefined ? undefined : resolve(workspace),
         held_out: heldOut === undefined ? undefined : await readHeldOutFile(heldOut),

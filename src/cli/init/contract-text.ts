@@ -31,7 +31,7 @@ function formatHead({ project }: FoundTests): string {
   return [
     `# The contract of ${plainLine(project)}: which steps an agent takes, and what opens the way to the next.`,
     '# Check it with `phaselock validate`, see what was understood with `phaselock explain`.',
-    '# While a server runs, editors find its schema at http://localhost:8000/schemas/agent_workflow.schema.json',
+    '# While a server runs, editors find its schema at its address, below /schemas/agent_workflow.schema.json',
     '',
   ].join('\n')
 }

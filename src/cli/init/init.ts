@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { readGitSettings } from '../../app/trees/git-settings.js'
 import { findBundledContract } from '../../contract/bundled-contracts.js'
 import { formatText } from '../../contract/format-diagnostics.js'
@@ -94,7 +94,7 @@ export async function init(dir: string, options: InitOptions): Promise<void> {
   print(`\nWrote ${shortenPath(file)}: ${[...loaded.contract.phases.keys()].join(' -> ')}`)
   if (tried !== null) print(`Test files: ${loaded.contract.tests.patterns.join(', ')}`)
   if (not_judged.length > 0) print(`\nNot judged here:\n${not_judged.flatMap(formatBullets).join('\n')}`)
-  print(`\nNext:\n${formatNextLines(folder, loaded).join('\n')}`)
+  print(`\nNext:\n${formatNextLines(file, loaded).join('\n')}`)
 }
 
 function formatBullets(text: string): readonly string[] {
@@ -168,8 +168,13 @@ async function askToWrite(
   if (!canAsk()) throw new Stop(EXIT.refused, `Nothing was written: add --yes to write ${shortenPath(file)}.`)
   const isWanted = isUnread
     ? await confirm(`Gates that need the tests stay closed until the command can be read. Write ${shortenPath(file)}?`)
-    : await confirmUsual(`Write ${shortenPath(file)}?`)
+    : await askUsual(file, tried)
   if (!isWanted) throw new Stop(EXIT.refused, 'Nothing was written.')
+}
+
+function askUsual(file: string, tried: TriedTests | null): Promise<boolean> {
+  if (tried !== null) print('Wrong test command? Answer n and run init with --tests COMMAND.')
+  return confirmUsual(`Write ${shortenPath(file)}?`)
 }
 
 const UNREAD = 'Fix the problems above and run init again, or write the contract untried with --no-trial.'
@@ -208,7 +213,8 @@ function pinOwnContract(file: string, loaded: LoadedContract): void {
 }
 
 // Commands are printed for the folder of the contract: there they find it, and the server.
-function formatNextLines(folder: string, loaded: LoadedContract): readonly string[] {
+function formatNextLines(file: string, loaded: LoadedContract): readonly string[] {
+  const [folder, name] = [dirname(file), basename(file)]
   const program = findProgramName(folder)
   const agents = loaded.contract.agents ?? new Map()
   const isHere = folder === process.cwd()
@@ -216,13 +222,13 @@ function formatNextLines(folder: string, loaded: LoadedContract): readonly strin
     ...(isHere ? [] : [`  cd ${quoteShellWord(folder)}`]),
     ...formatStepLines([
       {
-        label: 'Read it, change it',
+        label: 'Read what it asks for',
         command: `${program} explain`,
-        notes: [
-          'Commit it, so that it counts in every clone and work tree.',
-          `After a server has used it, accept each change with: ${program} trust`,
-        ],
+        notes: [`To change it, edit ${name}. Accept later changes with: ${program} trust`],
       },
+      ...(existsSync(join(folder, '.git'))
+        ? [{ label: 'Commit it', command: `git add ${name} && git commit -m "Workflow for agents"` }]
+        : []),
       ...listAgentSteps({ program, agents, environment: process.env, where: '', isDown: true }),
     ]),
   ]

@@ -3,9 +3,11 @@ import { formatChannel } from '../../core/approvals/ended-approval.js'
 import { plainLine, plainText } from '../../core/plain-text.js'
 import { formatCount, formatDuration, formatThousands } from '../../core/text.js'
 import { formatTime } from '../client/answer-values.js'
+import { formatGradeLegend } from '../terminal/checks-text.js'
 import { runText } from '../terminal/evidence-text.js'
 import { cut, formatTable } from '../terminal/table.js'
 import { getWidth, paintText } from '../terminal/terminal.js'
+import { wrapText } from '../workflow/run-text.js'
 import { countUsedTokens, formatTokens } from './analyze-text.js'
 
 const LABEL = 10
@@ -13,6 +15,8 @@ const ROWS_MAX = 40
 const ANSWER_LINES_MAX = 40
 const COMMITS_SHOWN = 5
 const COMMIT_CHARS = 12
+const WORDS_MAX = 10
+const WORDS_CHARS_MAX = 400
 
 /** Whether the report is of a task, and not of a council. */
 export function isTask(report: Report): report is TaskReport {
@@ -26,8 +30,16 @@ export interface ChangeTotals {
   readonly deletions: number
 }
 
+/** What is added to a report of a task. */
+interface ReportFound {
+  /** Null: unknown. */
+  readonly changes: ChangeTotals | null
+  /** What was refused, in words, newest last. */
+  readonly refusals: readonly string[]
+}
+
 /** The report of a run for people, in the width of the terminal. */
-export function reportText(report: Report, changes: ChangeTotals | null = null): string {
+export function reportText(report: Report, { changes = null, refusals = [] }: Partial<ReportFound> = {}): string {
   const { id, title, status, finish_reason_details: details, elapsed_seconds } = report.run
   const field = (label: string, text: string): string => cut(`${label.padEnd(LABEL)}${plainLine(text)}`, getWidth())
   const blocks = [
@@ -41,12 +53,17 @@ export function reportText(report: Report, changes: ChangeTotals | null = null):
     ],
     ...(isTask(report) ? formatTaskBlocks(report) : formatCoordinationBlocks(report)),
     formatRefusalBlock(report),
+    refusals.slice(-WORDS_MAX).flatMap((text) => wrapText(cut(text, WORDS_CHARS_MAX), '  ').map(mark)),
     report.truncated ? ['The lists are cut; the counts are complete.'] : [],
   ]
   return blocks
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')
+}
+
+function mark(line: string, at: number): string {
+  return at === 0 ? `- ${line.trimStart()}` : line
 }
 
 function formatChanges({ files, additions, deletions }: ChangeTotals): string {
@@ -73,8 +90,16 @@ function formatTaskBlocks({ phases, gates, evidence, approvals = [] }: TaskRepor
     { title: 'TIME', text: (phase) => formatDuration(phase.seconds) },
     { title: 'CALLS', text: (phase) => formatThousands(phase.tool_calls) },
     { title: 'REFUSED', text: (phase) => formatThousands(phase.refusals) },
-    { title: 'STOPS', text: (phase) => formatThousands(phase.interrupts) },
-    { title: 'TOKENS', text: (phase) => formatTokens(phase.tokens), isFlexible: true },
+    { title: 'INTERRUPTS', text: (phase) => formatThousands(phase.interrupts) },
+    ...(phases.every((phase) => countUsedTokens(phase.tokens) === 0)
+      ? []
+      : [
+          {
+            title: 'TOKENS',
+            text: (phase: TaskReport['phases'][number]) => formatTokens(phase.tokens),
+            isFlexible: true,
+          },
+        ]),
   ])
   return [[sheet], formatGateBlock(gates), formatApprovalBlock(approvals), formatEvidenceBlock(evidence)]
 }
@@ -85,16 +110,16 @@ function formatApprovalBlock(approvals: readonly ReportedDecision[]): readonly s
     formatTable(approvals.slice(-ROWS_MAX), [
       { title: 'DECIDED', text: (one) => (one.decision === 'approve' ? 'approved' : 'rejected') },
       { title: 'GATE', text: (one) => one.gate, isFlexible: true },
-      { title: 'BY', text: (one) => one.by, isFlexible: true },
+      { title: 'OPERATOR', text: (one) => one.by, isFlexible: true },
       { title: 'WHERE', text: (one) => formatChannel(one.channel) },
       { title: 'WHEN', text: (one) => formatTime(one.at) },
     ]),
   ]
 }
 
-/** `5 of 6 gate requests passed` */
+/** `5 of 6 requests to go on were granted`: one request may pass several gates. */
 export function formatPassed({ passed, blocked }: Pick<TaskReport['gates'], 'passed' | 'blocked'>): string {
-  return `${formatThousands(passed)} of ${formatCount(passed + blocked, 'gate request')} passed`
+  return `${formatThousands(passed)} of ${formatCount(passed + blocked, 'request')} to go on ${passed === 1 ? 'was' : 'were'} granted`
 }
 
 function formatGateBlock(gates: TaskReport['gates']): readonly string[] {
@@ -119,6 +144,7 @@ function formatEvidenceBlock(evidence: readonly Evidence[]): readonly string[] {
       { title: 'GRADE', text: (one) => one.grade },
       { title: 'TESTS', text: (one) => runText(one.run) || '-', isFlexible: true },
     ]),
+    ...formatGradeLegend(evidence.slice(-ROWS_MAX)),
   ]
 }
 

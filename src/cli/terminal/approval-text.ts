@@ -180,7 +180,7 @@ function formatValue(value: Json, indent: string): string {
       .map((one) => `\n${indent}- ${formatValue(one, `${indent}  `).trimStart()}`)
       .join('')
   }
-  return sortTitleFirst(Object.entries(value as Readonly<Record<string, Json>>))
+  return sortTopicFirst(Object.entries(value as Readonly<Record<string, Json>>))
     .map(([key, one]) => {
       const text = formatValue(one, `${indent}  `)
       return `\n${indent}${key}:${text.startsWith('\n') ? '' : ' '}${text}`
@@ -189,8 +189,12 @@ function formatValue(value: Json, indent: string): string {
 }
 
 // Stored contents have their keys in alphabetical order; people look for the topic first.
-function sortTitleFirst(entries: readonly (readonly [string, Json])[]): readonly (readonly [string, Json])[] {
-  return [...entries.filter(([key]) => key === 'title'), ...entries.filter(([key]) => key !== 'title')]
+const TOPICS = ['title', 'id', 'criterion', 'path', 'run', 'summary']
+
+function sortTopicFirst(entries: readonly (readonly [string, Json])[]): readonly (readonly [string, Json])[] {
+  const placeOf = ([key]: readonly [string, Json]): number =>
+    (TOPICS.indexOf(key) + TOPICS.length + 1) % (TOPICS.length + 1)
+  return entries.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
 function cutLine(line: string): string {

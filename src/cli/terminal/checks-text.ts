@@ -1,7 +1,8 @@
 import type { ApprovalCheck, PassedGate } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { formatCount } from '../../core/text.js'
-import { paintText } from './terminal.js'
+import { wrapText } from '../workflow/run-text.js'
+import { getWidth, paintText } from './terminal.js'
 
 /** Expressions of the contract are written for the program. */
 const EXPRESSION = 'expression'
@@ -18,7 +19,7 @@ const GRADES: Readonly<Record<string, string>> = {
 export function formatChecks(checks: readonly ApprovalCheck[], indent = '  '): readonly string[] {
   const isCounted = ({ check, status }: ApprovalCheck): boolean => check === EXPRESSION && status === 'passed'
   const counted = checks.filter(isCounted).length
-  const rules = `${formatCount(counted, 'condition')} of the contract ${counted === 1 ? 'holds' : 'hold'} (--json shows what)`
+  const rules = `${formatCount(counted, 'condition')} of the contract ${counted === 1 ? 'holds' : 'hold'}`
   return [
     ...checks.filter((check) => !isCounted(check)).map((check) => `${indent}${formatCheck(check)}`),
     ...(counted === 0 ? [] : [`${indent}${'passed'.padEnd(8)} ${rules}`]),
@@ -36,7 +37,7 @@ export function formatGatesBefore(gates: readonly PassedGate[], phase: string): 
   if (passed.length === 0) return []
   return [
     '',
-    `${paintText('bold', 'Gates before this one')}  not part of what you sign`,
+    `${paintText('bold', 'Gates that opened before')}  for your information; your approval covers the rest`,
     ...passed.flatMap(({ id, phase: left, checks }) => [
       `  ${plainLine(id)}, leaving ${plainLine(left)}`,
       ...formatChecks(checks, '    '),
@@ -44,8 +45,9 @@ export function formatGatesBefore(gates: readonly PassedGate[], phase: string): 
   ]
 }
 
-/** The meaning of the grades that appear in these checks. */
-export function formatGradeLegend(checks: readonly ApprovalCheck[]): readonly string[] {
-  const seen = Object.entries(GRADES).filter(([name]) => checks.some(({ grade }) => grade === name))
-  return seen.length === 0 ? [] : ['', `  ${seen.map(([name, meaning]) => `${name}: ${meaning}`).join('; ')}.`]
+/** The meaning of the grades that appear. */
+export function formatGradeLegend(graded: readonly { readonly grade: string | null }[]): readonly string[] {
+  const seen = Object.entries(GRADES).filter(([name]) => graded.some(({ grade }) => grade === name))
+  const text = `${seen.map(([name, meaning]) => `${name}: ${meaning}`).join('; ')}.`
+  return seen.length === 0 ? [] : ['', ...wrapText(text, '  ', getWidth())]
 }

@@ -42,8 +42,9 @@ function formatStatLine(file: FileDiff, width: number): string {
   const sign = SIGNS[file.status as keyof typeof SIGNS] ?? '?'
   // A test that Phaselock recorded is what one hopes for: no alarm.
   const pinned = file.pinned ? '  pinned: a test that may not change any more' : ''
+  const other = file.other_task == null ? '' : `  changed by task ${plainLine(file.other_task)}`
   const note = marks.length === 0 ? '' : `  ! ${marks.join('; ')}`
-  return `  ${sign} ${plainLine(file.path).padEnd(width)}  ${counts}${pinned}${note}`.trimEnd()
+  return `  ${sign} ${plainLine(file.path).padEnd(width)}  ${counts}${pinned}${other}${note}`.trimEnd()
 }
 
 function formatFile({ path, status, hunks }: FileDiff): string {

@@ -30,7 +30,7 @@ interface Situation {
 export function listAgentSteps(at: Situation): readonly [Step, Step, Step] {
   return [
     makeWorkStep(at),
-    { label: 'Approve its plan', command: `${at.program} approve${at.where}` },
+    { label: 'Approve what it asks', command: `${at.program} approve${at.where}` },
     { label: 'See what happens', command: `${at.program} status${at.where}` },
   ]
 }
@@ -74,7 +74,7 @@ function makeWorkStep({ program, agents, environment, where, isDown = false }: S
       command: `${program} ${AGENT_CLIS[found].program}${where} ${TASK}`,
       notes: [
         `This starts the server if none runs, opens ${AGENT_CLIS[found].program} in your terminal with your own login,`,
-        'and asks you there, or says where to decide. Without a terminal:',
+        'and asks you there for approvals. Without a terminal:',
         `  ${up}${program} run${where} ${found} ${TASK}`,
         ...listKeyNotes(found, environment),
       ],

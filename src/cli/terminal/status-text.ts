@@ -107,12 +107,22 @@ function formatCounts(counts: Readonly<Record<string, number>>): string {
   return parts.length === 0 ? 'none' : parts.join(', ')
 }
 
+/** Which tools an agent has. */
+const BINDINGS: Readonly<Record<string, string>> = {
+  tools_only: 'Phaselock’s tools',
+  native: 'its own tools, under hooks',
+  confined: 'Phaselock’s tools, in the sandbox',
+}
+
 function formatActiveTable(active: Status['active']): string {
   return formatTable(active, [
     { title: 'TASK', text: (agent) => agent.task_id },
     { title: 'PHASE', text: (agent) => `${agent.phase}${agent.checking ? ' (checking)' : ''}` },
     { title: 'AGENT', text: (agent) => agent.agent_id, isFlexible: true },
-    { title: 'BINDING', text: (agent) => agent.binding?.replaceAll('_', '-') ?? '-' },
+    {
+      title: 'WORKS WITH',
+      text: (agent) => BINDINGS[agent.binding ?? ''] ?? agent.binding?.replaceAll('_', '-') ?? '-',
+    },
     { title: 'LAST CHANGE', text: (agent) => formatTime(agent.since) },
   ])
 }
