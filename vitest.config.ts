@@ -20,7 +20,7 @@ const isShared = (file: string): boolean => SHARED_FOLDERS.includes(file.split('
 
 // The longest files start first, so that no worker is left alone with one of them at the end.
 const LONGEST = [
-  ...['http/baseline', 'real-agents/whole', 'confinement/wall', 'cli/serve', 'cli/local', 'http/long-gates'],
+  ...['http/baseline', 'confinement/wall', 'cli/serve', 'cli/local', 'http/long-gates'],
   ...[
     'forgery/jest',
     'launch/other-clis',
@@ -72,7 +72,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Integration tests often wait for processes and clocks.
-    maxWorkers: availableParallelism() + 3,
+    maxWorkers: availableParallelism() + 4,
     sequence: { sequencer: LongestFirst },
     testTimeout: 300_000,
     hookTimeout: 300_000,

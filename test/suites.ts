@@ -95,7 +95,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'faults of upstream MCP servers over HTTP; tools/upstream/answers and http/upstream cover the main ones',
   'container/refused': 'what up --container refuses before it starts; cli/local covers up and down',
   'docs/operate': 'the commands of the page about operating; docs/runnable runs the blocks of other pages',
-  'mcp/stdio': 'MCP through the program phaselock mcp; mcp/walk covers the tools, real-agents/whole uses the program',
+  'mcp/stdio': 'MCP through the program phaselock mcp; mcp/walk covers the tools',
   'rules-coverage':
     'the tests of the rules again, counting what they reach; core/rules/chain and core/rules/reference cover the rules',
   'store/durable': 'kill -9 and full disks below the ledger; torture/kill covers kill -9 under load',
@@ -330,7 +330,10 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'real agent CLIs that review a tree with instructions in it; spawn/reviewer-program covers where they are started',
   'real-agents/reviewers': 'real agent CLIs as reviewers; spawn/reviewer-program covers what they run',
   'real-agents/slow-door': 'a real agent CLI behind a slow model',
-  'real-agents/whole-others': 'a whole task with Gemini CLI, OpenCode and Codex; the Claude Code one is in npm test',
+  'connect/canary-verdict': 'what the canary says of every binding; connect/edit covers what is written',
+  'real-agents/whole': 'a whole task with Claude Code that the server starts; launch/claude covers one in a terminal',
+  'real-agents/whole-others':
+    'a whole task with Gemini CLI, OpenCode and Codex; launch covers one in a terminal with each',
   'repositories/compiled': 'whole walks with Go and cargo, which compile for each run; e2e/init-walk covers the walk',
   'repositories/gradle': 'a whole walk with Gradle, which compiles for each run; e2e/init-walk covers the walk',
   'repositories/javascript':
