@@ -48,11 +48,12 @@ const { output } = await build({
 
 const threads = await Promise.all(THREADS.map(bundleThread))
 
-// Whoever loads a file meanwhile gets the whole of it, old or new: an empty one would load as well, and lack everything for good.
+// A process that loads a file meanwhile gets the whole of it, old or new: an empty one would load as well.
 // The file that tells whether the program is built comes last.
 for (const file of threads.flat()) replace(join(ROOT, 'dist/threads'), file)
 const isEntry = (file) => file.type === 'chunk' && file.isEntry
 for (const file of output.toSorted((a, b) => Number(isEntry(a)) - Number(isEntry(b)))) replace(PROGRAM, file)
+if (process.env.npm_config_loglevel !== 'silent') process.stderr.write('Built: bin/phaselock is ready.\n')
 
 async function bundleThread(name) {
   const { output } = await build({
