@@ -112,6 +112,15 @@ describe('unexplained changes while several tasks share a work tree', () => {
     expect(await move(token, 't', 'IMPL')).toMatchObject({ body: { allowed: true } })
   })
 
+  it('[REQ-RECONCILE-9] what was undone stays undone after a further claim', async () => {
+    const token = await comeBack()
+    rmSync(at('src/b'))
+    writeFileSync(at('src/a'), 'first\n')
+    await release(token, 't')
+    await release(await run.claim('a', agent, 'v'), 'v')
+    expect(await move(await run.claim('a', agent, 't'), 't', 'IMPL')).toMatchObject({ body: { allowed: true } })
+  })
+
   it('[REQ-RECONCILE-9] what the later task then writes by allowed calls is explained', async () => {
     writeFileSync(at('src/a'), 'early\n')
     let token = await run.claim('a', agent, 'u')

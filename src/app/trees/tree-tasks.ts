@@ -5,8 +5,6 @@ import type { TaskState } from '../../core/task/state.js'
 import type { Difference, TreeIndex } from '../../tree/tree-contents.js'
 import { formatTreeName } from './tree-journal.js'
 
-const OPEN_MAX = 10_000
-
 /** A change that no call explained, with the entries of the path before and after it; null: no entry. */
 export interface OpenChange extends Difference {
   readonly was: string | null
@@ -51,7 +49,8 @@ export class TreeTasks {
       const added = changes.map((change) => ({ ...change, ...pickFirst(paths.get(change.path)) }))
       const isAdded = new Set(added.map(({ path }) => path))
       const all = [...known.filter(({ path }) => !isAdded.has(path)), ...added]
-      return [id, all.slice(0, OPEN_MAX)] as const
+      // All that was not undone stays, however much it is: what was left out would count as explained.
+      return [id, all.filter(({ path, was }) => readEntry(index, path) !== was)] as const
     })
     if (tasks.size > 0 || kept.length > 0) this.#write(tree, new Map(kept))
   }
