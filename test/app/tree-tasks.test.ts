@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 function toIndex(entries: Readonly<Record<string, string>>): TreeIndex {
-  return { entries, packages: {}, rules: null }
+  return { entries, packages: {}, rules: [] }
 }
 
 function compare(index: TreeIndex, expected: TreeIndex) {
