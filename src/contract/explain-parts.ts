@@ -1,5 +1,6 @@
 import type { Blocker, ToolConstraint } from '../core/contract/contract.js'
 import type { Json } from '../core/json.js'
+import { formatDuration } from '../core/text.js'
 
 /** What a constraint allows and forbids. Paths never have a network. */
 export function formatConstraint(tool: string, constraint: ToolConstraint): string {
@@ -11,7 +12,7 @@ export function formatConstraint(tool: string, constraint: ToolConstraint): stri
     ...(allowedCommands === null ? [] : [`only ${allowedCommands.join(', ') || 'no command'}`]),
     ...(forbiddenCommands.length === 0 ? [] : [`not ${forbiddenCommands.join(', ')}`]),
     ...(isCommand || tool === 'bash' ? [network ? 'with network' : 'no network'] : []),
-    ...(timeoutSeconds === null ? [] : [`at most ${timeoutSeconds} s`]),
+    ...(timeoutSeconds === null ? [] : [`at most ${formatDuration(timeoutSeconds, 'short')}`]),
   ].join('; ')
 }
 

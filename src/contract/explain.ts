@@ -4,6 +4,7 @@ import type { JsonObject } from '../core/json.js'
 import { listOpenedPaths } from '../core/paths/opened-paths.js'
 import { listNeededReviews } from '../core/reviews/consensus-plan.js'
 import { addReviewGate, REVIEW_GATE } from '../core/reviews/independent-review.js'
+import { formatDuration } from '../core/text.js'
 import { formatBlocker, formatConstraint, formatShortJson } from './explain-parts.js'
 import type { LoadedContract } from './load/load-contract.js'
 import { formatOrigins, listOrigins } from './origins.js'
@@ -136,7 +137,7 @@ function formatTests({ commands, tests, phases }: Contract): string | null {
     gates.some(({ blockers }) => blockers.some(({ check }) => check === 'tests_can_fail')),
   )
   const { strict, maxSeconds } = tests.inverted ?? {}
-  const budget = maxSeconds === undefined ? '' : ` within ${maxSeconds} s`
+  const budget = maxSeconds === undefined ? '' : ` within ${formatDuration(maxSeconds, 'short')}`
   return [
     `Phaselock runs \`${command.run}\``,
     ...(tests.repeat === undefined ? [] : [`${tests.repeat} times`]),
@@ -269,8 +270,9 @@ const ON_TIMEOUT = { park: 'the task is parked', reject: 'it counts as rejected'
 
 function formatGate(gate: Gate): string {
   const next = gate.autoAdvance ? ', then Phaselock moves on by itself' : ''
-  if (gate.type === 'validation') return `validation within ${gate.timeoutSeconds} s${next}`
-  return `approval by ${gate.minApprovals} of ${gate.approvers.join(', ')} within ${gate.timeoutSeconds} s, after that ${ON_TIMEOUT[gate.onTimeout]}`
+  const time = formatDuration(gate.timeoutSeconds, 'short')
+  if (gate.type === 'validation') return `validation within ${time}${next}`
+  return `approval by ${gate.minApprovals} of ${gate.approvers.join(', ')} within ${time}, after that ${ON_TIMEOUT[gate.onTimeout]}`
 }
 
 function formatEvidence(field: EvidenceField): string {

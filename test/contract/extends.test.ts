@@ -130,7 +130,7 @@ describe('a contract that extends others', () => {
     expect(text).toContain(`  commands.tests.run  (${base}:4)\n`)
     expect(text).toContain(`  phases.IMPL  (phaselock/tdd:${findLine('contracts/tdd.yaml', '- id: IMPL')})\n`)
     expect(text).toContain(
-      `  gate plan_approval: approval by 1 of human within 86400 s, after that the task is parked  (phaselock/tdd:${line})`,
+      `  gate plan_approval: approval by 1 of human within 1d, after that the task is parked  (phaselock/tdd:${line})`,
     )
   })
 

@@ -103,7 +103,7 @@ describe('explain', () => {
     const text = explainContract(await mustLoad(TDD))
     expect(text).toContain(`Phase TDD "Write failing tests"  (agent_workflow.yaml:${lineOf(TDD, 'id: TDD')})`)
     expect(text).toContain(
-      `gate plan_approval: approval by 1 of human within 86400 s, after that the task is parked  (agent_workflow.yaml:${lineOf(TDD, 'id: plan_approval')})`,
+      `gate plan_approval: approval by 1 of human within 1d, after that the task is parked  (agent_workflow.yaml:${lineOf(TDD, 'id: plan_approval')})`,
     )
     expect(text).toContain(
       `blocking all_tests_pass: All tests must pass  (agent_workflow.yaml:${lineOf(TDD, 'check: all_tests_pass')})`,

@@ -6,6 +6,17 @@ import { git } from '../e2e/projects.js'
 import { Committer, commitAll, committingContract, inNewest, put } from './committing.js'
 import { type Running, start } from './harness.js'
 
+const APPROVED = `
+name: shared
+version: "1"
+phases:
+  - id: WORK
+    allowed_tools: [write_files, git_commit]
+    gates: [{id: work_ok, type: approval, approvers: [human]}]
+  - id: DONE
+    allowed_tools: []
+`
+
 describe('repositories as people have them', () => {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'phaselock-repositories-')))
   const environment = { PATH: process.env.PATH, HOME: join(dir, 'home') }
@@ -132,6 +143,37 @@ describe('repositories as people have them', () => {
       await one.does('git_commit', { message: 'both' })
       expect(inNewest(tree)).toEqual(['person.txt'])
       expect(await one.leave()).toMatchObject({ allowed: true, status: 'completed' })
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('[REQ-COMMIT-16] nor is what an unfinished task changed that nobody holds or that waits for an approval', async () => {
+    const server = await start({ dir: join(dir, 'four'), contract: APPROVED, environment })
+    const call = (path: string, token: string, body: object) => server.call('POST', path, token, body)
+    const begin = async (task_id: string) => {
+      await server.addTask({ id: task_id, workspace: tree })
+      const token = await server.claim(task_id, await server.addAgent(task_id), task_id)
+      const args = { path: `${task_id}.txt`, content: 'x\n' }
+      expect(await call('/tools/execute', token, { task_id, tool_name: 'write_files', args })).toMatchObject({
+        status: 200,
+      })
+      return token
+    }
+    const tree = makeTree({ 'a.txt': 'a\n' })
+    try {
+      await call('/tasks/release', await begin('released'), { task_id: 'released', reason: 'later' })
+      const waits = await call('/tasks/transition', await begin('waits'), { task_id: 'waits', target_phase: 'DONE' })
+      expect(waits).toMatchObject({ body: { pending_approval: {} } })
+      const token = await begin('third')
+      const commit = (args: object) =>
+        call('/tools/execute', token, { task_id: 'third', tool_name: 'git_commit', args: { message: 'work', ...args } })
+      for (const path of ['released.txt', 'waits.txt'])
+        expect((await commit({ paths: [path] })).body).toMatchObject({
+          detail: expect.stringContaining(`"${path}" was changed by somebody else while the task was under way`),
+        })
+      expect(await commit({})).toMatchObject({ status: 200 })
+      expect(inNewest(tree)).toEqual(['third.txt'])
     } finally {
       await server.stop()
     }

@@ -132,6 +132,21 @@ describe('own tools under hooks', () => {
     expect(() => native.prepare({ ...plan, environment })).not.toThrow()
   })
 
+  it('[REQ-LAUNCH-5] a status line of the person stays, and without one the session has its own', () => {
+    const { native } = CLAUDE_CODE
+    if (native.kind !== 'held') throw new Error('not held')
+    const environment = { CLAUDE_CONFIG_DIR: dir }
+    for (const { prepare } of [CLAUDE_CODE, native]) {
+      writeFileSync(join(dir, 'settings.json'), '{"statusLine": {"type": "command", "command": "mine"}}')
+      expect(prepare({ ...plan, environment }).files['settings.json']).not.toContain('statusLine')
+      writeFileSync(join(dir, 'settings.json'), '{}')
+      const settings = JSON.parse(prepare({ ...plan, environment }).files['settings.json'] ?? '') as object
+      expect(settings).toMatchObject({
+        statusLine: { type: 'command', command: expect.stringMatching(/^cat .*status/) },
+      })
+    }
+  })
+
   it('[REQ-NATIVE-10] every tool is asked about, and nothing runs when a hook fails', () => {
     const { native } = CLAUDE_CODE
     if (native.kind !== 'held') throw new Error('not held')

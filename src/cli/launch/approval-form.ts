@@ -30,7 +30,7 @@ export const DECISION_SCHEMA = {
     decision: {
       type: 'string',
       title: 'Decision',
-      description: '→ and Space choose, Accept sends it; Decline sends nothing',
+      description: '→ and Space choose, Accept sends it; Esc sends nothing',
       enum: ['approve', 'reject'],
     },
     comment: {
