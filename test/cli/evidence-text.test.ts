@@ -19,7 +19,7 @@ test('[REQ-TWINS-15] a run is shown by its counts and the results of its new tes
     '5 passed, 1 skipped; new tests: 1 proved, 1 cannot fail, 3 not judged, 1 without evidence',
   )
   expect(runText(RED)).toBe('2 failed, 3 passed')
-  expect(runText({ ...RED, failed: 0, not_loaded: 1 })).toBe('1 could not be built or loaded, 3 passed')
+  expect(runText({ ...RED, failed: 0, not_loaded: 1 })).toBe('1 not built or loaded, 3 passed')
   // Old tests of a changed file and subtests are not new tests.
   expect(runText({ ...PROVED, inverted: { ...NONE, proved: 6, new_proved: 3, new_survived: 0 } })).toBe(
     '5 passed, 1 skipped; new tests: 3 proved',

@@ -2,7 +2,7 @@ import type { LedgerEvent, TestRun } from 'phaselock/sdk'
 
 const COUNTS = [
   ['failed', 'failed'],
-  ['not_loaded', 'could not be built or loaded'],
+  ['not_loaded', 'not built or loaded'],
   ['passed', 'passed'],
   ['skipped', 'skipped'],
 ] as const
