@@ -66,3 +66,30 @@ it('[REQ-RED-1] the name of a parametrized test means all its cases, and no othe
   for (const pattern of ['test_su', 'test_sum[3-2]', 'sum', 'test_sums'])
     expect(matchesTest(pattern, id), pattern).toBe(false)
 })
+
+it.each([
+  [
+    'tests.test_cart.CartTest.test_sum',
+    ['test_*', 'test_sum', 'CartTest.test_sum', 'test_cart.CartTest.test_sum', 'CartTest.*'],
+  ],
+  ['tests/test_cart.py::CartTest::test_sum', ['test_sum', 'CartTest::test_sum', 'CartTest.test_sum', 'CartTest::*']],
+  ['carts.CartTest > sums', ['sums', 'CartTest.sums', 'CartTest#sums', 'CartTest > sums', 'carts.CartTest > sums']],
+  [
+    'a cart > when empty > costs 1.5',
+    ['costs 1.5', 'when empty > costs 1.5', 'when empty costs 1.5', 'a cart when empty *'],
+  ],
+  ['cart::tests::sums #2', ['sums', 'tests::sums']],
+])('[REQ-RED-1] %s is named by its last parts, joined as runners do it', (id, patterns) => {
+  for (const pattern of patterns) expect(matchesTest(pattern, id), pattern).toBe(true)
+})
+
+it.each([
+  [
+    'tests.test_cart.CartTest.adds',
+    ['test_*', 'test_cart*', 'CartTest', 'OtherTest.adds', 'Test.adds', 'dds', 'CartTest.add'],
+  ],
+  ['tests/test_cart.py::CartTest::adds', ['CartTest', 'Cart*', 'art::adds']],
+  ['a cart > when empty > costs 1.5', ['5', 'a cart', 'empty > costs 1.5', 'a cart > costs 1.5']],
+])('[REQ-RED-1] %s is not named by other parts or pieces of them', (id, patterns) => {
+  for (const pattern of patterns) expect(matchesTest(pattern, id), pattern).toBe(false)
+})

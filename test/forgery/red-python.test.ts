@@ -74,7 +74,7 @@ const RUNNERS = [
   },
 ] as const
 
-describe.each(RUNNERS)('RED with $name', ({ terms, old, add, bad }) => {
+describe.each(RUNNERS)('RED with $name', ({ name, terms, old, add, bad }) => {
   let stage: Stage
   beforeAll(async () => {
     stage = await openStage()
@@ -88,7 +88,11 @@ describe.each(RUNNERS)('RED with $name', ({ terms, old, add, bad }) => {
     await agent.write({ 'tests/test_add.py': add, 'tests/test_old.py': old.replaceAll('test_old_works', 'check_old') })
     expect(await agent.red([covers('tests/test_add.py')])).not.toBe('')
     await agent.write({ 'tests/test_old.py': old })
-    expect(await agent.red([covers('tests/test_add.py')])).toBe('')
+    const named = (name: string) => [{ ...covers('tests/test_add.py'), criteria: { AC1: [name] } }]
+    expect(await agent.red(named('test_add'))).toMatch(
+      /no failing test matches "test_add"; those that fail are .*test_adds/,
+    )
+    expect(await agent.red(named(name === 'unittest' ? 'TestAdd.test_adds' : 'test_adds'))).toBe('')
     await agent.write({ 'add.py': CODE, 'old.py': 'def old():\n    return 2\n' })
     expect(await agent.green()).toMatch(/Passed before the task: .*test_old_works/)
     await agent.write({ 'old.py': OLD['old.py'] })

@@ -205,6 +205,32 @@ describe('outer', () => {
     ])
   })
 
+  it('[REQ-INVERT-5] a chain that begins with supertest makes no test, and functions of the project make tests by name', async () => {
+    const { tests } = await rewrite(
+      'a.spec.js',
+      `import assert from 'node:assert'
+import supertest from 'supertest'
+it('answers', function (done) {
+  supertest(app).get('/').end(function (error, response) {
+    assert.equal(response.status, 200)
+    done()
+  })
+})
+it('serves', (done) => {
+  supertest((request, response) => response.end(String(assert.equal(request.url, '/')))).get('/').end(done)
+})
+dbTest('stores', () => { assert.equal(count(), 1) })
+it.each([1, 2])('each %d', (n) => { assert.equal(twice(n), n + n) })
+`,
+    )
+    expect(tests.map(({ name, turned }) => [name, turned])).toEqual([
+      ['answers', 1],
+      ['serves', 1],
+      ['stores', 1],
+      ['each %d', 1],
+    ])
+  })
+
   it('[REQ-INVERT-5] a test has another digest when its text or a decorator changes, and not for what stands beside it', async () => {
     const body = 'def test_a():\n    assert one == 1\n'
     const digest = async (text: string) => (await rewrite('test_a.py', text)).tests[0]?.digest

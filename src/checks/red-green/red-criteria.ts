@@ -2,7 +2,8 @@ import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { CheckInputs } from '../check-inputs.js'
 import type { NamedTest } from '../test-files/test-files.js'
 import { isTestLike, readText } from '../test-files/test-files.js'
-import { inspectRedFile, parseLeaf, type RedFile } from './red-files.js'
+import { parseTestName } from './baseline-tests.js'
+import { inspectRedFile, type RedFile } from './red-files.js'
 
 /** A criterion as the plan names it: by its id or its text. */
 export interface Criterion {
@@ -83,7 +84,8 @@ async function explainNoMatch(inputs: CheckInputs, red: RedFile, patterns: reado
   if (passing.length > 0) return `${formatNames(passing)} already passes`
   const refused = red.refused.find(({ id }) => id !== null && isMatching(id))
   if (refused !== undefined) return `${refused.id} ${refused.reason}`
-  return `no failing test matches ${patterns.map((one) => JSON.stringify(one)).join(', ')}`
+  const failing = red.failing.length === 0 ? '' : `; those that fail are ${formatNames(red.failing)}`
+  return `no failing test matches ${patterns.map((one) => JSON.stringify(one)).join(', ')}${failing}`
 }
 
 function explainNoneFails({ passing, refused }: RedFile): string {
@@ -97,14 +99,37 @@ function explainNoneFails({ passing, refused }: RedFile): string {
     : 'none of its tests is new or changed and fails'
 }
 
-/** Whether a test matches: by its id, by its name, or by a pattern with `*` for anything. */
+/**
+ * Whether a test matches: by its id, or by its name with as much of what stands before it as the agent wrote
+ * (`test_sum`, `CartTest.test_sum`, `a cart > sums up`). `*` stands for anything.
+ */
 export function matchesTest(pattern: string, id: string): boolean {
   // pytest names each case of a parametrized test `test_sum[2-3]`: the name of the function means all of them.
-  const whole = id.replace(/\[[^\]]*\]$/, '')
-  return [id, parseLeaf(id), id.split('::').at(-1) ?? '', whole, whole.split('::').at(-1) ?? ''].some((name) =>
-    matchesPattern(pattern, name),
+  return [id, id.replace(/\[[^\]]*\]$/, '')].some(
+    (name) =>
+      matchesPattern(pattern, name) ||
+      listNames(pattern, parseTestName(name)).some((one) => matchesPattern(pattern, one)),
   )
 }
+
+const JOINS = [' > ', '::', '.', '#', ' ']
+
+// `tests.test_cart.CartTest.test_sum` is also `CartTest.test_sum` and `test_sum`. Never with more parts than the pattern
+// has: `test_*` must not mean every test of the module test_cart.
+function listNames(pattern: string, name: string): readonly string[] {
+  const parts = splitName(name)
+  return JOINS.flatMap((join) =>
+    parts.flatMap((_, from) =>
+      parts.length - from <= pattern.split(join).length ? [parts.slice(from).join(join)] : [],
+    ),
+  )
+}
+
+function splitName(name: string): readonly string[] {
+  return name.split(/ > |::/).flatMap((part) => (IS_DOTTED.test(part) ? part.split('.') : [part]))
+}
+
+const IS_DOTTED = /^[\p{L}_$][\p{L}\p{N}_$]*(?:\.[\p{L}_$][\p{L}\p{N}_$]*)+$/u
 
 function matchesPattern(pattern: string, name: string): boolean {
   const parts = pattern.split('*')
@@ -123,7 +148,7 @@ function matchesPattern(pattern: string, name: string): boolean {
 
 // If a file does not load, only its text shows which tests it has.
 function isNamedIn(text: string, pattern: string): boolean {
-  const leaf = parseLeaf(pattern).split('::').at(-1) ?? ''
+  const leaf = splitName(parseTestName(pattern)).at(-1) ?? ''
   // Go names a subtest `TestSum/empty_cart`, with underscores for spaces.
   return leaf.split('/').every((part) => {
     const longest = part.split('*').sort((a, b) => b.length - a.length)[0] ?? ''

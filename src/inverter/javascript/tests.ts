@@ -11,7 +11,9 @@ export const FUNCTIONS = [
   'method_definition',
 ]
 const CALLBACKS = ['arrow_function', 'function_expression', 'function']
-const TEST = /^(test|it|specify|tape|tap|t|\w*[tT]est)$/
+const TEST = /^(test|it|specify|tape|tap)$/
+// Functions of the project that make tests, `dbTest`, and the `t` of tap; but `supertest` makes none. A name tells.
+const NAMED_TEST = /^(t|\w+[tT]est)$/
 const SUITE = /^(describe|suite|context)$/
 
 /** The first word of the call: `it` of `it.each(rows)('adds', fn)`. */
@@ -33,8 +35,18 @@ function findKind(call: Syntax): 'test' | 'suite' | null {
   const method = callee?.type === 'member_expression' ? (getField(callee, 'property')?.text ?? '') : ''
   if (/^(before|after|use|mock|each$)/.test(method)) return null
   if (SUITE.test(word) || SUITE.test(method)) return 'suite'
+  if (goesOnFromCall(callee)) return null
   const hasName = /string/.test(listNamedChildren(getField(call, 'arguments'))[0]?.type ?? '')
-  return TEST.test(word) && (hasName || !/^t$/.test(word)) ? 'test' : null
+  return TEST.test(word) || (NAMED_TEST.test(word) && hasName) ? 'test' : null
+}
+
+// `supertest(app).get('/').end(fn)`: whatever made the first value, `end` makes no test.
+function goesOnFromCall(callee: Syntax | null): boolean {
+  for (let node = callee; node?.type === 'member_expression'; ) {
+    node = getField(node, 'object')
+    if (node?.type === 'call_expression') return true
+  }
+  return false
 }
 
 function getTestName(call: Syntax): string {
