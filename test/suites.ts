@@ -132,7 +132,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
     'contracts in folders of documents through a server; contract/documents/workflow covers how they are read',
   'core/rules/many': 'very many facts; core/rules/chain and core/rules/reference cover the rules',
   'mcp/phases': 'documents of phases over MCP; http/phases covers the rules',
-  'container/real': 'builds an image and runs it with Podman; cli/local covers up and down',
+  'container/real': 'builds an image and runs it with Docker or Podman; cli/local covers up and down',
   'container/up': 'starts a server several times; cli/local covers up and down',
   'coordination/kill': 'kills a server in the middle of a council; e2e/kill covers recovery in general',
   'coordination/seed-000': 'a council as its document tells it; coordination and http/coordinations cover the rules',

@@ -1,6 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -272,6 +281,17 @@ describe('what is found on a machine', () => {
         const { shown } = buildHostView({ HOME: home, PATH: `${home}/bin:${SYSTEM_PATH}`, [name]: value })
         expect(shown.filter((folder) => folder === '/' || folder.startsWith('/var'))).toEqual([])
       }
+  })
+
+  it('[REQ-WALL-18] a variable that names a folder which cannot be looked into shows nothing', () => {
+    const home = newPlace()
+    // A link to itself: also root cannot look into it.
+    const folder = join(home, 'closed')
+    symlinkSync(folder, folder)
+    for (const name of ['CARGO_HOME', 'RUSTUP_HOME', 'PYENV_ROOT', 'NVM_DIR', 'JAVA_HOME', 'GOMODCACHE']) {
+      const { shown } = buildHostView({ HOME: home, PATH: `${folder}/bin:${SYSTEM_PATH}`, [name]: folder })
+      expect(shown.filter((one) => one.startsWith(home))).toEqual([])
+    }
   })
 
   it('[REQ-WALL-18] folders of the PATH that commands do not see are named', () => {

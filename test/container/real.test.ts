@@ -37,16 +37,19 @@ describe.each(['docker', 'podman'])('a real container of %s', (engine) => {
         if (process.env[name] !== undefined) await window.enter(`export ${name}=${process.env[name]}`)
       await window.enter(`phaselock up --container --engine ${engine} --port 0 > up.log 2>&1; rm up.log; echo U"P"`)
       await window.shows(/UP$/m)
-      expect(desk.phaselock('up')).toMatch(/already runs .*container phaselock-carts-/)
+      await window.enter('clear; phaselock up')
+      await window.shows(/already runs .*container phaselock-carts-/)
       await window.enter('phaselock claude "[[script:honest]] Sum up the prices of a cart"')
       await window.shows(/May the agent go from PLAN to TDD/)
       await answerForm(window, 'approve')
       await window.shows(/Done\./)
       await desk.reaches(await desk.taskId(), 'completed')
       await window.enter('/exit')
+      await window.shows(/is completed\./)
       expect(desk.read(CODE)).toBe(CODE_TEXT)
       expect(desk.git('log', '-1', '--format=%s').trim()).toBe('Sum up prices')
-      const [, volume = ''] = /volume rm (\S+)/.exec(desk.phaselock('down')) ?? []
+      await window.enter('clear; phaselock down')
+      const [, volume = ''] = /volume rm (\S+)/.exec(await window.shows(/volume rm phaselock-carts-/)) ?? []
       expect(spawnSync(engine, ['volume', 'rm', volume]).status).toBe(0)
     },
     RUN_MS_MAX,

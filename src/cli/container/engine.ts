@@ -41,8 +41,12 @@ const FORMATS: Readonly<Record<EngineName, string>> = {
 /** Runs the engine and waits for its answer. */
 export function askEngine(name: EngineName, args: readonly string[], msMax = ANSWER_MS_MAX): EngineAnswer {
   const done = spawnSync(name, args, { encoding: 'utf8', timeout: msMax, maxBuffer: OUTPUT_BYTES_MAX, stdio: 'pipe' })
-  const failure = done.error === undefined ? '' : done.error.message
+  const failure = done.error === undefined ? '' : explainError(done.error, msMax)
   return { ok: done.status === 0, stdout: done.stdout ?? '', stderr: `${done.stderr ?? ''}${failure}`.trim() }
+}
+
+function explainError(error: NodeJS.ErrnoException, msMax: number): string {
+  return error.code === 'ETIMEDOUT' ? `It did not answer within ${msMax / 1000} s.` : error.message
 }
 
 /** Runs the engine, and stops with its own words when it fails. */

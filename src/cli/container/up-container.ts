@@ -19,6 +19,8 @@ import { findImage } from './container-image.js'
 import { askEngine, findEngine, isContainerRunning, requireEngine } from './engine.js'
 
 const READY_MS_MAX = 60_000
+// The first container of an image can take long: some storage drivers copy all of it.
+const START_MS_MAX = 120_000
 const POLL_MS = 200
 const LOG_LINES_MAX = 30
 const LOOPBACK = '127.0.0.1'
@@ -47,7 +49,10 @@ export async function runUpInContainer(options: ContainerOptions): Promise<void>
   // What a start that failed has left; a running one was found above.
   askEngine(engine.name, ['rm', '--force', place.name])
   const plan = { name: place.name, image, port, workspace, gitConfig, serve: listServeArguments(options, workspace) }
-  requireEngine(engine.name, buildRunArguments(engine, plan), { doing: 'The container cannot be started' })
+  requireEngine(engine.name, buildRunArguments(engine, plan), {
+    doing: 'The container cannot be started',
+    msMax: START_MS_MAX,
+  })
   const note = await showProgress('Starting the server', options.json === true, () => waitForServer(place))
   keepOnHost(stateDir, place, note)
   sayRunning({ ...note, container: place }, stateDir, { ...options, isNew: true, settled })

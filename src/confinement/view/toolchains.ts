@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, relative } from 'node:path'
 
@@ -167,8 +167,14 @@ function pickVariables({ environment }: Surroundings, names: readonly string[]):
   return Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
 }
 
+// A folder that this account may not look into, such as PYENV_ROOT of root after `su`, is none that commands could use.
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  try {
+    accessSync(path, constants.R_OK | constants.X_OK)
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 function readNames(folder: string): readonly string[] {
