@@ -278,6 +278,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'inverted/kill': 'kills a server during the inverted run; e2e/kill covers recovery in general',
   'inverted/limits':
     'goes beyond every limit of the inverted run and of examples; checks/examples covers the sizes of examples',
+  'inverted/old-tests': 'an old test that takes long; inverted/node covers the gate',
   'inverted/runners': 'installs jest, mocha and vitest and builds with Go and cargo; inverted/node covers the gate',
   'inverted/rust-examples': 'examples in comments of Rust, with a real cargo; checks/inverted covers the verdict',
   'inverter/all-runs': 'real runs of further runners; inverted/node covers node:test',

@@ -27,6 +27,8 @@ export interface InvertRequest {
   readonly outerOnly?: boolean
   /** With `outerOnly`: leaves assertions of other functions whose failure is caught, for a test that did not end. */
   readonly leavesCaught?: boolean
+  /** Tests that stay as they are, by their names. */
+  readonly spared?: readonly string[]
   /** Whether numbers become smaller or larger. Random where it is not given. */
   readonly goesDown?: boolean
   /**
@@ -102,6 +104,7 @@ function collect(file: SourceFile, rules: LanguageRules, request: InvertRequest,
   const left: LeftAssertion[] = []
   const counts = new Map<TestRange, Counts>(tests.map((test) => [test, { turned: 0, leftAlone: 0, existence: 0 }]))
   const holders = new Set<string>()
+  const spared = new Set(request.spared)
   let count = 0
   for (const site of rules.findSites(file)) {
     count += 1
@@ -109,7 +112,8 @@ function collect(file: SourceFile, rules: LanguageRules, request: InvertRequest,
     const around = tests.filter((test) => test.start <= site.start && site.end <= test.end)
     const test = around.at(-1) ?? null
     const place = { test: test?.name ?? null, line: site.line, library: site.library, assertion: site.assertion }
-    const reason = findReasonToLeave(site, { edits, test, places, request })
+    const isSpared = around.some(({ name }) => spared.has(name))
+    const reason = isSpared ? 'spared' : findReasonToLeave(site, { edits, test, places, request })
     const isExistence = isAboutExistence(file.text.slice(site.start, site.end))
     for (const each of around) {
       const its = counts.get(each)

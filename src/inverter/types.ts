@@ -23,6 +23,7 @@ export type LeftReason =
   | 'missing_arguments'
   | 'not_on_test_goroutine'
   | 'nested'
+  | 'spared'
   | 'inside_rewritten'
   | 'syntax_error'
 

@@ -280,12 +280,32 @@ describe('the command that runs only some files', () => {
     ['make test', null],
     ['node --test && echo done', null],
     ['cd x; node --test', null],
-    ['python3 -m unittest', null],
+    ['.venv/bin/python -m unittest -v', ".venv/bin/python -m unittest -v 'tests/a.js'"],
+    ['python3 -m unittest discover -v -s tests', "python3 -m unittest discover -v -s tests '-p' 'a.js'"],
+    ['python3 -m unittest discover tests -v', "python3 -m unittest discover -v tests '-p' 'a.js'"],
+    ['uv run pytest -v', "uv run pytest -v 'tests/a.js'"],
+    ['npm run covered', "npm run covered -- 'tests/a.js'"],
+    ['nyc --reporter=lcov mocha --require x tests', "nyc --reporter=lcov mocha --require x 'tests/a.js'"],
   ])('[REQ-TWINS-9] %s', (run, narrow) => {
     const scripts = {
       ...{ test: 'node --test', unit: 'vitest run', chained: 'tsc && node --test', named: 'node --test tests/' },
+      covered: 'nyc --reporter=lcov --reporter=text mocha --require tests/env',
     }
     expect(narrowCommand(run, ['tests/a.js'], scripts)).toBe(narrow)
+  })
+
+  it('[REQ-TWINS-9] tests of Python are named one by one, unless a name is none that the runner takes', () => {
+    const narrow = (run: string, tests: readonly string[], path = 'tests/test_a.py'): string | null =>
+      narrowCommand(run, [path], {}, tests)
+    const dotted = 'tests.test_a.TestA.test_b'
+    expect(narrow('python3 -m unittest -v', [dotted])).toBe(`python3 -m unittest -v '${dotted}'`)
+    expect(narrow('python3 -m unittest -v', [dotted, "x'; rm -rf ."])).toBe("python3 -m unittest -v 'tests/test_a.py'")
+    expect(narrow('python3 -m unittest discover -v', [dotted])).toBe(
+      `python3 -m unittest discover -v '-p' 'test_a.py' '-k' '${dotted}'`,
+    )
+    expect(narrow('pytest -v', ['tests/test_a.py::TestA::test_b'])).toBe("pytest -v 'tests/test_a.py::TestA::test_b'")
+    expect(narrow('pytest -v', ['tests/test_a.py::test_b[$(id)]'])).toBe("pytest -v 'tests/test_a.py'")
+    expect(narrowCommand('python3 -m unittest discover', ['a/test_a.py', 'b/test_b.py'], {})).toBe(null)
   })
 
   it('[REQ-TWINS-9] tests of Go are named, unless the command chooses tests or a file has none', () => {

@@ -123,16 +123,28 @@ export interface TurnedFiles {
   readonly turned: readonly ViewEntry[]
 }
 
-/** Inverts the files with a random seed that is stored nowhere else. */
+type How = Pick<InvertRequest, 'outerOnly' | 'leavesCaught' | 'namesLines' | 'goesDown'>
+
+/** Inverts the files with a random seed that is stored nowhere else. `sparesOld`: only their new and changed tests. */
 export async function turnAround(
+  texts: Pick<TestTexts, 'tests' | 'helpers'>,
+  { sparesOld, ...how }: How & { readonly sparesOld?: boolean },
+): Promise<TurnedFiles> {
+  const turned = await turnFiles(texts, how, new Map())
+  if (sparesOld !== true) return turned
+  return turnFiles(texts, how, new Map(turned.files.map(({ path, old }) => [path, [...old]])))
+}
+
+async function turnFiles(
   { tests, helpers }: Pick<TestTexts, 'tests' | 'helpers'>,
-  how: Pick<InvertRequest, 'outerOnly' | 'leavesCaught' | 'namesLines' | 'goesDown'>,
+  how: How,
+  spared: ReadonlyMap<string, readonly string[]>,
 ): Promise<TurnedFiles> {
   const all = [...tests, ...helpers]
   const seed = randomBytes(32).toString('hex')
   const olds = tests.filter(({ before }) => before !== null)
   const inversions = await invertInThread([
-    ...all.map(({ path, text }) => ({ path, text, seed: `${seed} ${path}`, ...how })),
+    ...all.map(({ path, text }) => ({ path, text, seed: `${seed} ${path}`, ...how, spared: spared.get(path) ?? [] })),
     ...olds.map(({ path, before }) => ({ path, text: before ?? '', seed })),
   ])
   const files: TurnedFile[] = []

@@ -1,6 +1,7 @@
 import {
   COMPILED,
   findHeldLines,
+  isOldTest,
   isWaiting,
   judgeTwins,
   listSubjects,
@@ -79,8 +80,10 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   const msMax = (contract.tests.inverted?.maxSeconds ?? computeTimeout(work.plain)) * 1000
   const scripts = await readScripts(state, work.composed.composition)
   const { before, line } = dropLinters(work.command.run, scripts)
-  const some = narrowCommand(line, texts.tests, scripts)
-  const narrow = some === null ? null : `${before}${some}`
+  const narrow = (tests: readonly string[]): string | null => {
+    const some = narrowCommand(line, texts.tests, scripts, tests)
+    return some === null ? null : `${before}${some}`
+  }
   const rounds = countRounds(Math.max(app.observations.countDoubts(state.id), state.testsDoubted ?? 0))
   const twins = new Twins(work, { msMax, narrow, whole: `${before}${line}`, rounds })
   const { files, tests: judged } = await judgeInRounds(texts, twins, work.plain)
@@ -119,16 +122,28 @@ async function judgeInRounds(texts: TestTexts, twins: Twins, plain: ObservedRun)
     twins.giveTime()
     twins.goesDown = !twins.goesDown
     const next = await judgeOnce(texts, twins, plain)
-    tests = tests.map((test, index) => (isProved(test) ? (next.tests[index] ?? test) : test))
+    tests = tests.map((test, index) => (isProved(test) ? (findAgain(test, index, next) ?? test) : test))
   }
   return { ...first, tests }
 }
 
+/** The same test in another round, which may have left the old tests out. */
+function findAgain({ id, file }: JudgedTest, index: number, { tests }: Round): JudgedTest | undefined {
+  const isSame = (test: JudgedTest | undefined): boolean => test?.id === id && test.file === file
+  return isSame(tests[index]) ? tests[index] : tests.find(isSame)
+}
+
 async function judgeOnce(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
-  const { isOuterOnly, goesDown } = twins
-  const turned = await turnAround(texts, { outerOnly: isOuterOnly, leavesCaught: isOuterOnly, goesDown })
-  const subjects = listSubjects(plain, turned.files, texts.others)
+  const { isOuterOnly, goesDown, sparesOld } = twins
+  const turned = await turnAround(texts, { outerOnly: isOuterOnly, leavesCaught: isOuterOnly, goesDown, sparesOld })
+  const all = listSubjects(plain, turned.files, texts.others)
+  const subjects = sparesOld ? all.filter((subject) => !isOldTest(subject)) : all
   const runs = await twins.run(turned, subjects)
+  if (runs !== null && twins.canSpare(turned, runs)) {
+    twins.sparesOld = true
+    twins.giveTime()
+    return judgeOnce(texts, twins, plain)
+  }
   const judged = judgeTwins(subjects, runs, plain)
   if (twins.isOuterOnly) return { ...turned, tests: judged }
   return { ...turned, tests: await retryOuter({ judged, runs, subjects, texts, twins, plain }) }
@@ -153,7 +168,7 @@ async function retryOuter(one: {
   const paths = new Set(retried.map(({ file }) => file.path))
   const tests = texts.tests.filter(({ path }) => paths.has(path))
   const isLate = one.runs?.isTurnedLate === true
-  const how = { outerOnly: true, leavesCaught: isLate, goesDown: twins.goesDown }
+  const how = { outerOnly: true, leavesCaught: isLate, goesDown: twins.goesDown, sparesOld: twins.sparesOld }
   const outer = await turnAround({ tests, helpers: [] }, how)
   if (isLate) twins.giveTime()
   const runs = await twins.run(outer, retried)
@@ -175,7 +190,7 @@ async function nameLines(
 ): Promise<readonly JudgedTest[]> {
   const survivors = tests.filter(({ verdict, file }) => verdict === 'survived' && !COMPILED.test(file))
   if (survivors.length === 0) return tests
-  const turned = await turnAround(texts, { namesLines: true })
+  const turned = await turnAround(texts, { namesLines: true, sparesOld: twins.sparesOld })
   const lines = findHeldLines(listSubjects(plain, turned.files, texts.others), await twins.runTurned(turned))
   return tests.map((test) => (survivors.includes(test) ? { ...test, heldLine: lines.get(test.id) ?? null } : test))
 }

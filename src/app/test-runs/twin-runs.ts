@@ -1,8 +1,16 @@
 import { randomInt } from 'node:crypto'
 import { posix } from 'node:path'
-import { COMPILED, haveAll, haveFailed, type Subject, type TwinRuns } from '../../checks/inverted/judge-twins.js'
+import {
+  COMPILED,
+  haveAll,
+  haveFailed,
+  isUnreadRun,
+  type Subject,
+  type TwinRuns,
+} from '../../checks/inverted/judge-twins.js'
 import { observe } from '../../checks/observed-runs/observe.js'
 import type { ShownPlace } from '../../checks/observed-runs/run-in-view.js'
+import { parseTestName } from '../../checks/red-green/baseline-tests.js'
 import type { Composition, Confinement, ViewEntry } from '../../confinement/confinement.js'
 import type { ObservedCommand } from '../../core/contract/contract.js'
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
@@ -32,10 +40,13 @@ export class Twins {
   isDoubted = false
   /** Set when a fully inverted run does not end: further rounds skip it. */
   isOuterOnly = false
+  /** Only new and changed tests are inverted: where tests take long, or the inverted run of all of them is unreadable. */
+  sparesOld: boolean
   /** Whether expected numbers become smaller in this round. In the next one they become larger, and so on. */
   goesDown = randomInt(2) === 1
   #deadline: number
-  #narrow: string | null
+  #narrow: string | null = null
+  #isWhole = false
 
   constructor(
     private readonly work: InvertedInputs,
@@ -43,13 +54,13 @@ export class Twins {
       /** For the first round with all its variants, and for each further one. */
       readonly msMax: number
       readonly rounds: number
-      /** The command that runs only the judged files; null if there is none. */
-      readonly narrow: string | null
+      /** The command that runs only the judged files, or only these tests of them; null if there is none. */
+      readonly narrow: (tests: readonly string[]) => string | null
       readonly whole: string
     },
   ) {
     this.#deadline = performance.now() + how.msMax
-    this.#narrow = how.narrow
+    this.sparesOld = work.plain.durationMs > TOGETHER_MS_MAX
   }
 
   get rounds(): number {
@@ -63,12 +74,21 @@ export class Twins {
   /** Null when nothing could be inverted. */
   async run(files: TurnedFiles, subjects: readonly Subject[]): Promise<TwinRuns | null> {
     if (files.turned.length === 0 || subjects.length === 0) return null
+    const names = this.sparesOld ? subjects.map(({ id }) => parseTestName(id)) : []
+    this.#narrow = this.#isWhole ? null : this.how.narrow(names)
     const some = this.#narrow === null ? null : await this.#runBoth(files, this.#narrow)
-    if (some !== null && (some.isTurnedLate === true || haveAll(subjects, some))) return some
+    if (some !== null && (some.isTurnedLate === true || this.canSpare(files, some) || haveAll(subjects, some)))
+      return some
     // Tests that depend on others of the suite run with the whole suite.
+    this.#isWhole = true
     this.#narrow = null
     this.isDoubted ||= some !== null && haveFailed(subjects, some.unturned)
     return this.#runBoth(files, null)
+  }
+
+  /** Whether the old tests of the files may be what makes the inverted run unreadable. */
+  canSpare({ files }: TurnedFiles, { unturned, turned }: TwinRuns): boolean {
+    return !this.sparesOld && isUnreadRun(turned) && !isUnreadRun(unturned) && files.some(({ old }) => old.size > 0)
   }
 
   runTurned({ turned }: TurnedFiles): Promise<ObservedRun> {

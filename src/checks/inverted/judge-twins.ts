@@ -88,6 +88,11 @@ export function listSubjects(
   })
 }
 
+/** Whether the test was there before the task, with the same text. */
+export function isOldTest({ found, file }: Subject): boolean {
+  return found !== null && file.old.has(found.name)
+}
+
 /** Whether it is an example in a Rust comment: `src/lib.rs - add`. It is code of the project, and not rewritten. */
 function isExample(id: string, { path }: Pick<TurnedFile, 'path'>): boolean {
   return path.endsWith('.rs') && parseLeaf(id).startsWith(`${path} - `)
@@ -129,7 +134,7 @@ export function judgeTwins(
     const said = runs === null || isExample(id, file) ? makeNotJudged(subject) : judge(subject, runs, plain)
     return {
       ...{ id, file: file.path, line: found?.line ?? null, ...said },
-      ...(found !== null && file.old.has(found.name) ? { isOld: true as const } : {}),
+      ...(isOldTest(subject) ? { isOld: true as const } : {}),
       ...(said.verdict === 'not_judged' && isUnknown(file.inversion) ? { hasNoRules: true as const } : {}),
     }
   })
@@ -184,7 +189,12 @@ function makeNoEvidence(reason: string): TwinVerdict {
 function explainUnusable(run: ObservedRun): string | null {
   if (run.wasStopped) return 'the inverted run took too long'
   if (run.isVoid === true) return 'the inverted run wrote files that it is judged by'
-  return run.counts === null || run.problem !== null ? 'the inverted run could not be read' : null
+  return isUnreadRun(run) ? 'the inverted run could not be read' : null
+}
+
+/** Whether the run ended, but its results are unknown. */
+export function isUnreadRun({ wasStopped, isVoid, counts, problem }: ObservedRun): boolean {
+  return !wasStopped && isVoid !== true && (counts === null || problem !== null)
 }
 
 interface Result {

@@ -6,11 +6,19 @@ interface Runner {
   readonly words: RegExp
   /** Flags that take the next word as their value. */
   readonly valued: ReadonlySet<string>
+  /** Words that are no flags stay: they do not name files. */
+  readonly keepsOthers?: boolean
   /** The words for the files and for their tests, after the flags; null: these files cannot be named. */
   readonly select: (files: readonly string[], tests: readonly string[]) => readonly string[] | null
 }
 
+const NAMES_MAX = 100
+const areNames = (tests: readonly string[], form: RegExp): boolean =>
+  tests.length > 0 && tests.length <= NAMES_MAX && tests.every((test) => form.test(test))
+
 const keepFiles = (files: readonly string[]): readonly string[] => files
+
+const PYTHON = '(?:(?:uv|poetry|pdm|pipenv) run )?(?:\\.?venv/bin/)?python(?:3(?:\\.\\d+)?)?'
 
 const RUNNERS: readonly Runner[] = [
   {
@@ -29,14 +37,30 @@ const RUNNERS: readonly Runner[] = [
     select: (files) => ['--runTestsByPath', ...files],
   },
   {
-    words: /^(?:npx )?mocha(?= |$)/,
+    words: /^(?:(?:npx )?(?:nyc|c8)(?: --?[\w-]+(?:=[\w.,/-]+)?)* )?(?:npx )?mocha(?= |$)/,
     valued: new Set(['--require', '-r', '--reporter', '-R', '--config', '--ui', '-u', '--timeout', '-t', '--import']),
     select: keepFiles,
   },
   {
-    words: /^(?:\.?venv\/bin\/)?(?:python3? -m )?pytest(?= |$)/,
+    words: new RegExp(`^${PYTHON} -m unittest discover(?= |$)`),
+    valued: new Set(['-s', '--start-directory', '-t', '--top-level-directory', '-p', '--pattern', '-k']),
+    keepsOthers: true,
+    // The last pattern counts. It is one, so all files must have the same name.
+    select: (files, tests) => {
+      const [name = '', ...more] = new Set(files.map((file) => posix.basename(file)))
+      const names = areNames(tests, /^[\w.]+$/) ? tests.flatMap((test) => ['-k', test]) : []
+      return more.length > 0 ? null : ['-p', name, ...names]
+    },
+  },
+  {
+    words: new RegExp(`^${PYTHON} -m unittest(?= |$)`),
+    valued: new Set(['-k']),
+    select: (files, tests) => (areNames(tests, /^[\w.]+$/) ? tests : files),
+  },
+  {
+    words: new RegExp(`^(?:(?:uv|poetry|pdm|pipenv) run )?(?:${PYTHON} -m |\\.?venv/bin/)?pytest(?= |$)`),
     valued: new Set(['-p', '-k', '-m', '-c', '-o', '-n', '--rootdir', '--tb', '-W']),
-    select: keepFiles,
+    select: (files, tests) => (areNames(tests, /^[\w./-]+\.py::[\w:]+$/) ? tests : files),
   },
   {
     words: /^go test(?= |$)/,
@@ -61,19 +85,20 @@ const PLAIN = /^[\w@%+=:,./ -]+$/
 const SCRIPT = /^(?:npm|pnpm|yarn)(?: run)? ([\w:-]+)(?: --silent| -s)?$/
 
 /**
- * The command that runs only these files; null if the runner is unknown or cannot do that. `scripts` are those of
- * package.json.
+ * The command that runs only these files, or only `tests` of them where the runner knows their names; null if the runner
+ * is unknown or cannot do that. `scripts` are those of package.json.
  */
 export function narrowCommand(
   run: string,
   sources: readonly (string | { readonly path: string; readonly text: string })[],
   scripts: Readonly<Record<string, unknown>>,
+  tests: readonly string[] = [],
 ): string | null {
   const line = run.trim()
   const files = sources.map((source) => (typeof source === 'string' ? source : source.path))
   if (files.length === 0 || !files.every((file) => PLAIN.test(file) && !file.startsWith('-'))) return null
   const [, name] = SCRIPT.exec(line) ?? []
-  if (name === undefined) return narrowLine(line, files, listGoTests(sources))
+  if (name === undefined) return narrowLine(line, files, /^go /.test(line) ? listGoTests(sources) : tests)
   const script = scripts[name === 't' ? 'test' : name]
   if (typeof script !== 'string') return null
   const runner = findRunner(script.trim())
@@ -86,12 +111,13 @@ export function narrowCommand(
 function narrowLine(line: string, files: readonly string[], tests: readonly string[]): string | null {
   const runner = findRunner(line)
   if (runner === undefined) return null
-  const { flags } = splitArguments(line, runner)
+  const { flags, others } = splitArguments(line, runner)
   const isChosen = flags.some((flag) => /^--?(?:test\.)?(?:run|skip|bench|fuzz|list)\b/.test(flag))
   const selected = runner.select(files, isChosen ? [] : tests)
   if (selected === null) return null
   const start = runner.words.exec(line)?.[0] ?? ''
-  return [start, ...flags, ...selected.map(quoteWord)].join(' ')
+  const kept = runner.keepsOthers === true ? others : []
+  return [start, ...flags, ...kept, ...selected.map(quoteWord)].join(' ')
 }
 
 /** The functions that Go runs as tests; none if a file has none, so that its whole package runs. */

@@ -89,7 +89,8 @@ function parseSections(lines: readonly string[], root: string | null): readonly 
   const sections: Section[] = []
   for (const [index, line] of lines.entries()) {
     if (line.trimEnd() !== DOUBLE_RULE) continue
-    const head = /^(FAIL|ERROR): (.{1,2000})$/.exec(lines[index + 1] ?? '')
+    // The values of a failed part (`subTest`) can be very long.
+    const head = /^(FAIL|ERROR): (.{1,2000})/.exec(lines[index + 1] ?? '')
     if (head === null) continue
     const below = lines.slice(index + 2, index + 2 + SECTION_LINES_MAX)
     const length = below.findIndex((one) => one.trimEnd() === DOUBLE_RULE)

@@ -277,6 +277,16 @@ describe('marks that hide a test', () => {
   })
 })
 
+it('[REQ-REPORT-6] a failed part of unittest with very long values is counted', () => {
+  const section = (value: string): readonly string[] => [
+    ...['='.repeat(70), `FAIL: test_a (tests.test_math.TestIt.test_a) (values=[${value}])`, '-'.repeat(70)],
+    ...['Traceback (most recent call last):', 'AssertionError: 1 != 2', ''],
+  ]
+  const ended = ['-'.repeat(70), 'Ran 1 test in 0.001s', '', 'FAILED (failures=2)']
+  const stderr = lines('F', ...section('1'), ...section('1, '.repeat(5000)), ...ended)
+  expect(brief(reportOf({ stderr, exitCode: 1 }))).toBe('0/1/0')
+})
+
 describe('a compiler before the runner', () => {
   const tsc = (...text: readonly string[]): Partial<ReportInput> => ({ stdout: lines(...text), exitCode: 2 })
   const kinds = (input: Partial<ReportInput>) => reportOf(input).loadFailures.map((one) => [one.kind, one.module])
