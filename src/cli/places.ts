@@ -10,6 +10,12 @@ const HASH_CHARS = 12
 const NAME_CHARS_MAX = 40
 const LEVELS_MAX = 64
 
+/** Where the default state directories of all work trees are. */
+export function getStateBase(environment: NodeJS.ProcessEnv = process.env): string {
+  const base = readXdgFolder(environment.XDG_STATE_HOME, environment) ?? join(getHome(environment), '.local', 'state')
+  return join(base, 'phaselock')
+}
+
 /** The default state directory of a work tree: never in the tree itself. */
 export function getDefaultStateDir(workspace: string, environment: NodeJS.ProcessEnv = process.env): string {
   const real = existsSync(workspace) ? realpathSync(workspace) : resolve(workspace)
@@ -18,8 +24,7 @@ export function getDefaultStateDir(workspace: string, environment: NodeJS.Proces
     .replace(/^[-.]+/, '')
     .slice(0, NAME_CHARS_MAX)
   const hash = sha256Hex(real).slice(0, HASH_CHARS)
-  const base = readXdgFolder(environment.XDG_STATE_HOME, environment) ?? join(getHome(environment), '.local', 'state')
-  return join(base, 'phaselock', `${name === '' ? 'root' : name}-${hash}`)
+  return join(getStateBase(environment), `${name === '' ? 'root' : name}-${hash}`)
 }
 
 /** The sample project that `npm start` works on. */

@@ -219,7 +219,7 @@ describe('what init and doctor say of repositories with something wrong', () => 
   }, async () => {
     const cwd = repository('asked', {
       'pyproject.toml': '',
-      Makefile: 'test:\n\tnode --test\n',
+      Makefile: 'check:\n\tfalse\ntest:\n\tnode --test\n',
       'a.test.js': nodeTest(''),
     })
     const said = await onTerminal(cwd, [

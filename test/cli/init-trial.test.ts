@@ -30,7 +30,9 @@ test('[REQ-INIT-1] init runs the tests in the sandbox, says what it read, and do
   const ended = await place.run(['init', '--yes'], { cwd })
   expect(ended.code, ended.stderr).toBe(0)
   expect(ended.stdout).toMatch(/ran \d+\.\d s; read 1 passed, 0 failed, 1 skipped as node; ids complete\n/)
-  expect(ended.stdout, '[REQ-INIT-3]').toMatch(/`npm run lint` ran .*; exit code 0: it must succeed at GREEN too/)
+  expect(ended.stdout, '[REQ-INIT-3]').toMatch(
+    /`npm run lint` ran .*; exit code 0: it must succeed too before an agent leaves IMPL/,
+  )
   const loaded = await loadContractFile(join(cwd, CONTRACT))
   if (!loaded.ok) throw new Error('the contract does not load')
   const { commands, phases, tests } = loaded.contract

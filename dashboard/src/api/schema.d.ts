@@ -4671,6 +4671,7 @@ export interface components {
         binding: (string | null)
         since: string
         waiting_for_reviewers?: string[]
+        refused_in_a_row?: number
       }[]
       events: {
         seq: number
@@ -5409,6 +5410,7 @@ export interface components {
         binding: (string | null)
         since: string
         waiting_for_reviewers?: string[]
+        refused_in_a_row?: number
       }[]
       events: {
         seq: number

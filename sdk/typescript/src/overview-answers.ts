@@ -19,6 +19,8 @@ export interface WorkingAgent {
   readonly binding?: string | null
   readonly since: string
   readonly waiting_for_reviewers?: readonly string[]
+  /** How often it was refused since it last got on. */
+  readonly refused_in_a_row?: number
 }
 
 /** What an agent sees of its task and of others. */

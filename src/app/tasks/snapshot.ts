@@ -65,11 +65,16 @@ function nameBinding(app: App, id: string): Json {
   return findBinding(app, { id, spawn: app.ledger.registry.spawns.get(id) }).kind ?? null
 }
 
-// The state says what a task waits for; the row does not.
-async function addReviewers(app: App, worker: JsonObject): Promise<JsonObject> {
+// The state says what a task waits for and whether it gets on; the row does not.
+async function addProgress(app: App, worker: JsonObject): Promise<JsonObject> {
   const state = await app.ledger.read(String(worker.task_id))
-  const open = state === null ? [] : listSlotStatuses(state).filter((slot) => slot.status !== 'finished')
-  return open.length === 0 ? worker : { ...worker, waiting_for_reviewers: open.map((slot) => slot.name) }
+  if (state === null) return worker
+  const open = listSlotStatuses(state).filter((slot) => slot.status !== 'finished')
+  return {
+    ...worker,
+    ...(open.length === 0 ? {} : { waiting_for_reviewers: open.map((slot) => slot.name) }),
+    ...(state.denialsInARow === 0 ? {} : { refused_in_a_row: state.denialsInARow }),
+  }
 }
 
 /** The operator's overview. */
@@ -79,7 +84,7 @@ export async function buildOverview(app: App): Promise<JsonObject> {
   const workers = common.agents as readonly JsonObject[]
   return cutToSize({
     ...common,
-    agents: await Promise.all(workers.map((worker) => addReviewers(app, worker))),
+    agents: await Promise.all(workers.map((worker) => addProgress(app, worker))),
     tasks: recent.items.map((row) => toTaskRowView(row, app.checking.isChecking(row.id))),
     paused: app.ledger.registry.paused,
     alerts: app.alerts.list().slice(0, LIST_MAX),

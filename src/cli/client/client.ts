@@ -3,11 +3,13 @@ import type { Frame, OperatorClient, PhaselockError } from 'phaselock/sdk'
 import type { JsonObject } from '../../core/json.js'
 import { plainLine } from '../../core/plain-text.js'
 import { codeOf, EXIT, Stop } from '../exit.js'
+import { getStateBase } from '../places.js'
 import { findProgramName } from '../program-name.js'
 import { formatProblem } from '../terminal/problem-text.js'
 import { tell } from '../terminal/terminal.js'
 import { type ClientOptions, type Connection, connect, pinServer } from './connection.js'
 import { giveConfirmation } from './give-confirmation.js'
+import { listRunningServers } from './server-file.js'
 
 const RETRY_MS = 1000
 const RETRIES_MAX = 300
@@ -136,8 +138,14 @@ function stopUnreachable(url: string, error: unknown): Stop {
       `The certificate of ${url} is not trusted here (${code}).\nName the file of its authority: NODE_EXTRA_CA_CERTS=ca.pem`,
     )
   const why = name === 'TimeoutError' ? 'no answer in time' : (code ?? plainLine(String(cause)))
+  const others = listRunningServers(getStateBase()).filter((server) => server.url !== url)
   return new Stop(
     EXIT.unreachable,
-    `Cannot reach a server at ${url} (${why}).\nStart the server of this folder with \`${findProgramName()} up\`; name another with --url.`,
+    [
+      `Cannot reach a server at ${url} (${why}).`,
+      ...others.map((server) => `A server runs for ${plainLine(server.name)}: ${plainLine(server.url)}`),
+      ...(others.length === 0 ? [] : ['Go to that repository, or name the address with --url.']),
+      `Start the server of this folder with \`${findProgramName()} up\`${others.length === 0 ? '; name another with --url' : ''}.`,
+    ].join('\n'),
   )
 }

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomically } from '../../base/atomic-file.js'
 import { isObject } from '../../core/json.js'
@@ -53,6 +53,23 @@ export function readServerNote(stateDir: string): ServerNote | null {
 export function findLiveServerNote(stateDir: string): ServerNote | null {
   const note = readServerNote(stateDir)
   return note !== null && isRunning(note) ? note : null
+}
+
+const LISTED_MAX = 5
+
+/** Servers that run for this account in default state directories, each with the name of its work tree. */
+export function listRunningServers(base: string): readonly { readonly url: string; readonly name: string }[] {
+  let names: readonly string[] = []
+  try {
+    names = readdirSync(base)
+  } catch {
+    // No server was ever started here.
+  }
+  const found = names.flatMap((folder) => {
+    const note = findLiveServerNote(join(base, folder))
+    return note === null ? [] : [{ url: note.url, name: folder.replace(/-[0-9a-f]{12}$/, '') }]
+  })
+  return found.slice(0, LISTED_MAX)
 }
 
 export function isRunning({ pid, container }: ServerNote): boolean {

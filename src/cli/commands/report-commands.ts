@@ -61,10 +61,22 @@ async function findChanges(client: Client, report: Report): Promise<ChangeTotals
 async function listRefusals(client: Client, report: Report): Promise<readonly string[]> {
   if (!isTask(report) || report.refusals.count === 0) return []
   const { events } = await client.events({ task_id: report.run.id, success: 'false', limit: EVENTS_MAX })
-  return events.toReversed().flatMap(({ phase, data }) => {
+  const texts = events.toReversed().flatMap(({ phase, data }) => {
     const text = formatRefusal(data)
     return text === '' ? [] : [`${phase ?? '-'}: ${text}`]
   })
+  return joinRepeated(texts)
+}
+
+/** `(3 times) IMPL: …` instead of three equal texts one after the other. */
+function joinRepeated(texts: readonly string[]): readonly string[] {
+  const runs: { readonly text: string; count: number }[] = []
+  for (const text of texts) {
+    const last = runs.at(-1)
+    if (last?.text === text) last.count += 1
+    else runs.push({ text, count: 1 })
+  }
+  return runs.map(({ text, count }) => (count === 1 ? text : `(${count} times) ${text}`))
 }
 
 function formatRefusal({ code, detail, blockers }: JsonObject): string {

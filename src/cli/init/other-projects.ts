@@ -56,8 +56,11 @@ const JAVA = ['Java', 'Kotlin']
 /** What `make test` runs, if nothing else says how tests are run. */
 export function findMakeProject(folder: Folder): Project | null {
   const name = ['GNUmakefile', 'makefile', 'Makefile'].find((file) => folder.hasFile(file))
-  const target = name === undefined ? null : /^(test|tests|check)\s*:(?!=)/m.exec(folder.read(name))?.[1]
-  if (name === undefined || target === null || target === undefined) return null
+  if (name === undefined) return null
+  const text = folder.read(name)
+  // `check` often means linters.
+  const target = ['test', 'tests', 'check'].find((one) => new RegExp(`^${one}\\s*:(?!=)`, 'm').test(text))
+  if (target === undefined) return null
   const reason = `${name} with the target ${target}`
   const testCommand = `make ${target}`
   return makeProject({ language: 'unknown', because: name, reason, testCommand, install: 'make', problem: null })

@@ -156,10 +156,10 @@ async function trySteps(
     const { status, saw } = judgeExitCode(trial)
     if (status === 'ok') {
       kept.push(step)
-      said.push(`\`${step.run}\` ${saw}: it must succeed at GREEN too.`)
+      said.push(`\`${step.run}\` ${saw}: it must succeed too before an agent leaves IMPL.`)
     } else
       said.push(
-        `\`${step.run}\` ${saw}: it fails before any task, so GREEN does not ask for it. Correct it, then run init again with --force.`,
+        `\`${step.run}\` ${saw}: it fails before any task, so no gate asks for it. Correct it, then run init again.`,
       )
   }
   return { steps: kept, notes: said }

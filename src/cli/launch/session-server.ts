@@ -6,7 +6,7 @@ import { type ClientOptions, type Connection, connect, pinServer } from '../clie
 import { findRunningServer } from '../client/lock-holder.js'
 import { ProvenConnections, type Received } from '../client/proven-connections.js'
 import { ownContract } from '../contracts/choose-contract.js'
-import { Stop } from '../exit.js'
+import { EXIT, Stop } from '../exit.js'
 import { findGivenStateDir, getDefaultStateDir, listFoldersUpwards } from '../places.js'
 import { findProgramName } from '../program-name.js'
 import { tell } from '../terminal/terminal.js'
@@ -99,6 +99,11 @@ export async function openSessionServer(wanted: ServerWanted): Promise<SessionSe
   if (known !== null && findRunningServer(known.stateDir) !== null)
     return pinned({ ...options, stateDir: known.stateDir })
   const workspace = findWorkspace()
+  if (contract === undefined && ownContract(workspace) === null && !existsSync(join(workspace, '.git')))
+    throw new Stop(
+      EXIT.refused,
+      `${workspace} is not in a git repository, and the bundled contract tdd asks for commits. Nothing was started.\nGo to your repository, or make one here with \`git init\`.`,
+    )
   const { askAboutContract, startInBackground } = await import('../server/background.js')
   const start = {
     ...{ workspace, host: HOST, port: PORT },

@@ -73,9 +73,8 @@ export function formatStart(kind: AgentCliKind, task: SessionTask, url: string):
   return [
     `Task ${plainLine(task.id)} is in ${plainLine(task.claimed.phase)}, held by agent ${plainLine(task.agentId)}. Opening ${kind.title} …`,
     `Dashboard: ${url} (log in with \`${findProgramName()} login\`)`,
-    ...(process.cwd().startsWith(task.claimed.task.workspace)
-      ? []
-      : [`It has a separate work tree. If ${kind.title} asks whether you trust that folder, answer yes.`]),
+    ...(process.cwd().startsWith(task.claimed.task.workspace) ? [] : ['It has a separate work tree.']),
+    `If ${kind.title} asks whether you trust the folder, answer yes. What the agent may do there is decided by Phaselock.`,
   ].join('\n')
 }
 
@@ -107,7 +106,7 @@ export function formatEnd(kind: AgentCliKind, id: string, task: Task | null): st
 }
 
 function formatResumed({ title }: AgentCliKind): string {
-  return `If ${title} printed a command to resume its session: that one opens it without Phaselock.`
+  return `Do not use a command that ${title} printed to resume its session: it opens it without Phaselock.`
 }
 
 function formatServer(): string {

@@ -39,6 +39,7 @@ export function formatStatus({
 }: Status): string {
   const field = (label: string, text: string): string => `${label.padEnd(9)} ${plainLine(text)}`
   const { name = '', version = '', hash = '' } = contract
+  const stuck = active.filter(({ refused_in_a_row: count = 0 }) => count >= STUCK_REFUSALS)
   return [
     field('Server', `${server.url}, ${server.status}`),
     field('Contract', `${name} ${version} (${hash.slice(0, 12)})`),
@@ -67,7 +68,19 @@ export function formatStatus({
     ...(parked.length === 0
       ? []
       : [`${formatParkedTable(parked)}\nLet one go on: phaselock task resume ID --reason TEXT`]),
-    ...(approvals.length + questions.length + parked.length === 0 ? ['  Nothing.'] : []),
+    ...stuck.map(formatStuckLine),
+    ...(approvals.length + questions.length + parked.length + stuck.length === 0 ? ['  Nothing.'] : []),
+  ].join('\n')
+}
+
+// As often as an agent is told to try the same thing.
+const STUCK_REFUSALS = 3
+
+function formatStuckLine({ task_id, phase, since, refused_in_a_row: count = 0 }: WorkingAgent): string {
+  const id = plainLine(task_id)
+  return [
+    `${id} is in ${plainLine(phase)} and was refused ${count} times in a row, last at ${formatTime(since)}.`,
+    `  See why: phaselock report ${id}. Then tell the agent what to do, or return the task: phaselock task rewind ${id}`,
   ].join('\n')
 }
 

@@ -43,6 +43,7 @@ const SNAPSHOT_FIELDS: Fields = {
       binding: allowNull(TEXT),
       since: TIME,
       'waiting_for_reviewers?': makeList(TEXT),
+      'refused_in_a_row?': COUNT,
     }),
   ),
   events: makeList(makeObject({ seq: COUNT, type: TEXT, at: TIME, phase: allowNull(TEXT), code: allowNull(TEXT) })),
