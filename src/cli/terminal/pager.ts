@@ -5,12 +5,12 @@ const ROWS_LEFT = 2
 
 interface PagerOptions {
   readonly pager?: boolean
-  /** What the last line of the pager says, in letters and spaces only. */
+  /** What the key q does, in letters and spaces only. */
   readonly hint?: string
 }
 
 /** Prints a text; one that is longer than the terminal goes through the user's pager. */
-export function printPaged(text: string, { pager, hint = 'Space shows more and q ends' }: PagerOptions): void {
+export function printPaged(text: string, { pager, hint = 'q ends' }: PagerOptions): void {
   if (pager === false || !needsPager(text) || !runPager(text, hint)) print(text)
 }
 
@@ -23,8 +23,9 @@ function needsPager(text: string): boolean {
 function runPager(text: string, hint: string): boolean {
   const pager = process.env.PAGER ?? 'less'
   if (pager === '' || pager === 'cat') return false
-  // R shows the colours; F and X leave the text on the screen, where the question about it follows. P is the prompt.
-  const env = { ...process.env, LESS: process.env.LESS ?? `FRXPs${hint}$` }
+  // R shows the colours; F and X leave the text on the screen, where the question about it follows. P is the prompt, in
+  // which ?e asks whether the end is reached.
+  const env = { ...process.env, LESS: process.env.LESS ?? `FRXPs?e${hint}:Space shows more and ${hint}.$` }
   const ran = spawnSync('sh', ['-c', pager], { input: `${text}\n`, stdio: ['pipe', 'inherit', 'inherit'], env })
   // The shell answers 126 or 127 when there is no such program.
   return ran.error === undefined && ran.status !== 126 && ran.status !== 127
