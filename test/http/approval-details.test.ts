@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { TaskReport } from 'phaselock/sdk'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { reportText } from '../../src/cli/report/report-text.js'
 import { type Answer, type Running, start } from './harness.js'
 
 const contract = `
@@ -84,6 +86,19 @@ describe('what an approver sees', () => {
     expect(reviewer.status).toBe(200)
     expect(paths(reviewer)).toEqual(['docs/plan'])
     expect(paths(await show(pending.id))).toEqual(['agent_workflow.yaml', 'docs/plan'])
+  })
+
+  it('[REQ-RUNREPORT-11] the report names what operators accepted, and nothing where they did nothing', async () => {
+    const report = async () => (await run.call('GET', '/runs/t/report', run.operator)).body as unknown as TaskReport
+    await askForPlan('one\n')
+    expect((await report()).interventions).toEqual([])
+    expect(reportText(await report())).not.toContain('INTERVENED')
+    writeFileSync(at('src-by-hand'), 'mine\n')
+    await run.call('POST', '/tasks/t/tree/accept', run.operator, { reason: 'by me' })
+    expect((await report()).interventions).toMatchObject([
+      { type: 'tree_accepted', by: 'admin', reason: 'by me', paths: ['src-by-hand'] },
+    ])
+    expect(reportText(await report())).toMatch(/INTERVENED .*\naccepted changes +\w+ +admin +src-by-hand/)
   })
 
   it('[REQ-DECIDE-1] shows the diff, every check, the refusals on the way and what the digest covers', async () => {

@@ -5875,6 +5875,14 @@ export interface components {
         by: string
         at: string
       }[]
+      interventions: {
+        type: string
+        phase: string
+        by: string
+        reason: string
+        paths: string[]
+        at: string
+      }[]
       evidence: {
         visit: number
         phase: string

@@ -84,7 +84,19 @@ export interface TaskReport extends ReportHead {
   readonly approvals?: readonly ReportedDecision[]
   /** What was committed, oldest first. Absent in answers of older servers. */
   readonly commits?: readonly { readonly commit: string; readonly by: string; readonly at: string }[]
+  /** What operators did to the task beside approvals. Absent in answers of older servers. */
+  readonly interventions?: readonly ReportedIntervention[]
   readonly evidence: readonly Evidence[]
+}
+
+/** An operator accepted or reverted changes, or returned or resumed the task; `type` is that of the event. */
+export interface ReportedIntervention {
+  readonly type: string
+  readonly phase: string
+  readonly by: string
+  readonly reason: string
+  readonly paths: readonly string[]
+  readonly at: string
 }
 
 /** Who approved or rejected what, where and when. */

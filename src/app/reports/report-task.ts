@@ -15,6 +15,7 @@ const AGENTS_MAX = 200
 const EVIDENCE_MAX = 500
 const APPROVALS_MAX = 200
 const COMMITS_MAX = 200
+const INTERVENTIONS_MAX = 200
 
 /** Refusals, gates, evidence, time and tokens of a task. */
 export async function reportOfTask(app: App, party: Party, state: TaskState): Promise<Result<JsonObject>> {
@@ -32,6 +33,7 @@ class TaskWalk {
   readonly #gates = new Map<string, { passed: number; blocked: number }>()
   readonly #evidence: JsonObject[] = []
   readonly #commits: JsonObject[] = []
+  readonly #interventions: JsonObject[] = []
   #handedIn: readonly JsonObject[] = []
   /** The gates that the newest request was checked by. */
   #checked: ReadonlySet<string> = new Set()
@@ -49,6 +51,7 @@ class TaskWalk {
     this.#move(event)
     this.#gate(event)
     this.#collect(event)
+    this.#intervene(event)
     const code = findRefusalCode(event)
     if (code === null) return
     const agent = findAuthor(event)
@@ -87,6 +90,7 @@ class TaskWalk {
       },
       approvals: listDecisions(state),
       commits: this.#commits,
+      interventions: this.#interventions,
       evidence: this.#evidence,
       events: this.events,
       truncated: this.#isCut || this.#refusals.isCut || metrics.truncated === true || this.events >= EVENTS_MAX,
@@ -144,6 +148,17 @@ class TaskWalk {
     this.#handedIn = []
   }
 
+  // Operators, not agents: reviewers of the work want to know what people changed.
+  #intervene(event: TaskEvent): void {
+    const paths = findIntervention(event)
+    if (paths === null || !event.actor.startsWith('operator:')) return
+    const about = { type: event.type, phase: event.phase ?? '', by: event.actor.slice('operator:'.length) }
+    const reason = 'reason' in event && typeof event.reason === 'string' ? event.reason : ''
+    if (this.#interventions.length < INTERVENTIONS_MAX)
+      this.#interventions.push({ ...about, reason, paths, at: toIsoTime(event.at) })
+    else this.#isCut = true
+  }
+
   #addCommit(commit: string, { agentId, at }: { readonly agentId?: string; readonly at: number }): void {
     if (this.#commits.length < COMMITS_MAX) this.#commits.push({ commit, by: agentId ?? '', at: toIsoTime(at) })
     else this.#isCut = true
@@ -154,6 +169,14 @@ class TaskWalk {
     if (this.#agents.size < AGENTS_MAX) this.#agents.add(id)
     else this.#isCut = true
   }
+}
+
+const PATHS_MAX = 20
+
+/** The paths that an operator's act is about; null for other events. */
+function findIntervention(event: TaskEvent): readonly string[] | null {
+  if (event.type === 'tree_accepted' || event.type === 'tree_reverted') return event.paths.slice(0, PATHS_MAX)
+  return event.type === 'task_rewound' || event.type === 'task_resumed' ? [] : null
 }
 
 /** Who approved or rejected what, where and when. */

@@ -79,8 +79,7 @@ async function answer(
   if (options.digest !== undefined && options.digest !== digest)
     throw new Stop(EXIT.refused, `The content to approve now has the digest ${plainLine(digest)}, not the given one.`)
   if (approval.status !== 'pending') throw new Stop(EXIT.refused, `Approval ${plainLine(id)} ${formatEnded(approval)}.`)
-  if (options.json !== true)
-    await printApproval(client, approval, { ...options, hint: 'q goes on to the question' })
+  if (options.json !== true) await printApproval(client, approval, { ...options, hint: 'q goes on to the question' })
   if (options.yes !== true) {
     if (!canAsk()) throw new Stop(EXIT.usage, 'There is no terminal to ask on: add --yes.')
     const sure = await confirm(`${decision === 'approve' ? 'Approve' : 'Reject'} exactly this? (n leaves it open)`)

@@ -1,4 +1,12 @@
-import type { CouncilReport, Evidence, RefusalRow, Report, ReportedDecision, TaskReport } from 'phaselock/sdk'
+import type {
+  CouncilReport,
+  Evidence,
+  RefusalRow,
+  Report,
+  ReportedDecision,
+  ReportedIntervention,
+  TaskReport,
+} from 'phaselock/sdk'
 import { formatChannel } from '../../core/approvals/ended-approval.js'
 import { plainLine, plainText } from '../../core/plain-text.js'
 import { formatCount, formatDuration, formatThousands } from '../../core/text.js'
@@ -82,7 +90,13 @@ function formatRefused({ refusals, buffer_chars_lost: lost }: Report): string {
   return `${formatCount(refusals.count, 'time')}${lost === 0 ? '' : `, ${formatCount(lost, 'character')} lost to restarts`}`
 }
 
-function formatTaskBlocks({ phases, gates, evidence, approvals = [] }: TaskReport): readonly (readonly string[])[] {
+function formatTaskBlocks({
+  phases,
+  gates,
+  evidence,
+  approvals = [],
+  interventions = [],
+}: TaskReport): readonly (readonly string[])[] {
   if (phases.length === 0) return [['Work has not started.']]
   const sheet = formatTable(phases, [
     { title: 'PHASE', text: (phase) => phase.phase, isFlexible: true },
@@ -101,7 +115,13 @@ function formatTaskBlocks({ phases, gates, evidence, approvals = [] }: TaskRepor
           },
         ]),
   ])
-  return [[sheet], formatGateBlock(gates), formatApprovalBlock(approvals), formatEvidenceBlock(evidence)]
+  return [
+    [sheet],
+    formatGateBlock(gates),
+    formatApprovalBlock(approvals),
+    formatInterventionBlock(interventions),
+    formatEvidenceBlock(evidence),
+  ]
 }
 
 function formatApprovalBlock(approvals: readonly ReportedDecision[]): readonly string[] {
@@ -112,6 +132,26 @@ function formatApprovalBlock(approvals: readonly ReportedDecision[]): readonly s
       { title: 'GATE', text: (one) => one.gate, isFlexible: true },
       { title: 'OPERATOR', text: (one) => one.by, isFlexible: true },
       { title: 'WHERE', text: (one) => formatChannel(one.channel) },
+      { title: 'WHEN', text: (one) => formatTime(one.at) },
+    ]),
+  ]
+}
+
+const ACTS: Readonly<Record<string, string>> = {
+  tree_accepted: 'accepted changes',
+  tree_reverted: 'reverted changes',
+  task_rewound: 'returned the task',
+  task_resumed: 'resumed the task',
+}
+
+function formatInterventionBlock(interventions: readonly ReportedIntervention[]): readonly string[] {
+  if (interventions.length === 0) return []
+  return [
+    formatTable(interventions.slice(-ROWS_MAX), [
+      { title: 'INTERVENED', text: (one) => ACTS[one.type] ?? one.type },
+      { title: 'PHASE', text: (one) => one.phase },
+      { title: 'OPERATOR', text: (one) => one.by, isFlexible: true },
+      { title: 'FILES', text: (one) => one.paths.join(', ') || '-', isFlexible: true },
       { title: 'WHEN', text: (one) => formatTime(one.at) },
     ]),
   ]

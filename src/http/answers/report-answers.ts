@@ -104,6 +104,9 @@ const TASK_REPORT = nameObject('TaskReport', {
     }),
   ),
   commits: makeList(makeObject({ commit: TEXT, by: TEXT, at: TIME })),
+  interventions: makeList(
+    makeObject({ type: TEXT, phase: TEXT, by: TEXT, reason: TEXT, paths: makeList(TEXT), at: TIME }),
+  ),
   evidence: makeList(
     makeObject({
       visit: COUNT,
