@@ -48,7 +48,7 @@ it('[REQ-CLI-29] in a folder without a server the error names the servers that r
   expect(await ask()).not.toContain('A server runs for')
   const server = await place.serve()
   expect(await ask()).toMatch(
-    new RegExp(`A server runs for work: ${server.url}\\nGo to that repository, or name the address with --url\\.`),
+    new RegExp(`A server runs for work: ${server.url}\\nIf you mean that one, go to its repository\\.`),
   )
 })
 

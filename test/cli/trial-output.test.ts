@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { TrialOutput } from '../../src/cli/trial/trial-output.js'
 
-function makeOutput() {
+function makeOutput(compiles = false) {
   const clock = { ms: 0 }
   const redact = (text: string): string => text.replaceAll('hunter2', '[REDACTED]')
-  const output = new TrialOutput({ tree: '/home/ada/carts', redact, now: () => clock.ms })
+  const output = new TrialOutput({ tree: '/home/ada/carts', redact, now: () => clock.ms, compiles })
   const print = (text: string): void => output.take(Buffer.from(text))
   return { clock, output, print }
 }
@@ -40,4 +40,13 @@ it('[REQ-INIT-8] a refusal is one of sending a signal, not of a file', () => {
   expect(output.hasRefusal).toBe(false)
   print("  error: 'kill EPERM'\n")
   expect(output.hasRefusal).toBe(true)
+})
+
+it('[REQ-INIT-9] a command that compiles first is not taken for one that hangs', () => {
+  const { clock, output, print } = makeOutput(true)
+  clock.ms = 60_000
+  expect(output.describeQuiet()).toBe('no output for 60 s; it compiles first')
+  print('ok carts 0.1s\n')
+  clock.ms = 70_000
+  expect(output.describeQuiet()).toBe('no output for 10 s; last: ok carts 0.1s')
 })

@@ -115,7 +115,11 @@ function stopFor(error: PhaselockError, connection: Connection): Stop {
   if (code === 'token_missing' && token === null)
     return new Stop(
       EXIT.refused,
-      `No operator token was found for ${url}. [token_missing]\nGive --token-file FILE or set PHASELOCK_OPERATOR_TOKEN; the server's own token is operator.token in its state directory. A server for this folder is started with: ${findProgramName()} up`,
+      [
+        `No operator token was found for ${url}. [token_missing]`,
+        ...formatOtherServers(url),
+        `Give --token-file FILE or set PHASELOCK_OPERATOR_TOKEN; the server's own token is operator.token in its state directory. A server for this folder is started with: ${findProgramName()} up`,
+      ].join('\n'),
       { problem },
     )
   if (code === 'token_invalid' && token?.startsWith('plop_') === true)
@@ -138,14 +142,22 @@ function stopUnreachable(url: string, error: unknown): Stop {
       `The certificate of ${url} is not trusted here (${code}).\nName the file of its authority: NODE_EXTRA_CA_CERTS=ca.pem`,
     )
   const why = name === 'TimeoutError' ? 'no answer in time' : (code ?? plainLine(String(cause)))
-  const others = listRunningServers(getStateBase()).filter((server) => server.url !== url)
   return new Stop(
     EXIT.unreachable,
     [
       `Cannot reach a server at ${url} (${why}).`,
-      ...others.map((server) => `A server runs for ${plainLine(server.name)}: ${plainLine(server.url)}`),
-      ...(others.length === 0 ? [] : ['Go to that repository, or name the address with --url.']),
-      `Start the server of this folder with \`${findProgramName()} up\`${others.length === 0 ? '; name another with --url' : ''}.`,
+      ...formatOtherServers(url),
+      `Start the server of this folder with \`${findProgramName()} up\`; name another with --url.`,
     ].join('\n'),
   )
+}
+
+/** Servers that the person may have meant, who is in another folder. */
+function formatOtherServers(url: string): readonly string[] {
+  const others = listRunningServers(getStateBase()).filter((server) => server.url !== url)
+  if (others.length === 0) return []
+  return [
+    ...others.map((server) => `A server runs for ${plainLine(server.name)}: ${plainLine(server.url)}`),
+    'If you mean that one, go to its repository.',
+  ]
 }

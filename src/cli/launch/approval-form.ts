@@ -19,6 +19,7 @@ const ROOM_MAX = 120
 const ROOM_UNKNOWN = 80
 const MARGIN = 6
 const RESULTS = /\b\d+ passed\b/
+const PROOFS = /\b\d+ new tests? proved\b/
 
 /**
  * What the person fills in. Codex shows the fields in alphabetical order and does not submit an empty text, so that the
@@ -30,7 +31,7 @@ export const DECISION_SCHEMA = {
     decision: {
       type: 'string',
       title: 'Decision',
-      description: '→ and Space choose, Accept sends it; Esc sends nothing',
+      description: '→ and Space choose, ↓ and Enter on Accept send it; Esc sends nothing',
       enum: ['approve', 'reject'],
     },
     comment: {
@@ -54,7 +55,8 @@ export function formatApprovalForm(approval: Approval, url: string, gates: reado
   const left = lines.length - LINES_MAX
   const changed = formatChangedFiles(approval.diff)
   const { checks = [] } = approval
-  const tests = listRuns(gates.filter(({ status }) => status === 'passed').flatMap((gate) => gate.checks)).slice(-1)
+  const before = gates.filter(({ status }) => status === 'passed').flatMap((gate) => gate.checks)
+  const tests = [listMatching(before, RESULTS), listMatching(before, PROOFS)].flatMap((found) => found.slice(-1))
   return [
     // Of these Claude Code shows the first three, each cut at the edge: what it is about, and where the rest is.
     [
@@ -68,7 +70,7 @@ export function formatApprovalForm(approval: Approval, url: string, gates: reado
       ...countChecks(checks),
       ...countWarnings(approval),
     ].join(' · '),
-    'Read all of it in another terminal: phaselock approve (shows it, then asks)',
+    'Read all of it in another terminal, in this folder: phaselock approve',
     `Id: ${id}, in a browser: ${url}/approvals/${id}`,
     `Agent: ${plainLine(approval.agent_id ?? 'unknown')}`,
     `Digest: ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…`,
@@ -95,12 +97,12 @@ function countChecks(checks: readonly ApprovalCheck[]): readonly string[] {
   if (checks.length === 0) return []
   const passed = checks.filter(({ status }) => status === 'passed').length
   const count = formatCount(checks.length, 'check')
-  return [`${passed === checks.length ? '' : `${passed} of `}${count} passed`, ...listRuns(checks)]
+  return [`${passed === checks.length ? '' : `${passed} of `}${count} passed`, ...listMatching(checks, RESULTS)]
 }
 
 /** What runs of tests showed at these checks. */
-function listRuns(checks: readonly ApprovalCheck[]): readonly string[] {
-  const runs = checks.filter(({ message }) => RESULTS.test(message)).map(({ message }) => cutLine(plainLine(message)))
+function listMatching(checks: readonly ApprovalCheck[], pattern: RegExp): readonly string[] {
+  const runs = checks.filter(({ message }) => pattern.test(message)).map(({ message }) => cutLine(plainLine(message)))
   return [...new Set(runs)]
 }
 

@@ -229,7 +229,7 @@ function isChecking({ structuredContent: said }: JsonObject): boolean {
 /** What the person reads while a call runs. */
 function describeWork({ name, arguments: given }: JsonObject): string {
   const target = isObject(given) && typeof given.target_phase === 'string' ? given.target_phase : null
-  if (target !== null) return `checks of the gate to ${plainLine(target)} are running`
+  if (target !== null) return `checks of the gate to ${plainLine(target)} are running, tests may run several times`
   return name === 'run_tests' ? 'the tests are running' : `${plainLine(String(name))} is running`
 }
 

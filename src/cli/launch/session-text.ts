@@ -89,7 +89,6 @@ export function formatEnd(kind: AgentCliKind, id: string, task: Task | null): st
   if (task.status === 'completed')
     return [
       `${name} is completed. What was done and observed: ${program} report ${plainLine(id)}`,
-      formatResumed(kind),
       formatServer(),
     ].join('\n')
   if (task.status === 'cancelled') return `${name} is cancelled.`

@@ -30,6 +30,8 @@ export class TrialOutput {
       readonly tree: string
       readonly redact: (text: string) => string
       readonly now?: () => number
+      /** The command compiles before it prints anything. */
+      readonly compiles?: boolean
     },
   ) {
     this.#startedAt = this.#now()
@@ -68,6 +70,7 @@ export class TrialOutput {
     const isRecent = this.#linesSince <= LINES_SINCE_MAX
     const last = isRecent && this.#file !== null ? this.#file : this.#line
     const shown = plainLine(this.about.redact(last)).slice(0, LAST_CHARS_MAX)
+    if (shown === '' && this.about.compiles === true) return `no output for ${seconds} s; it compiles first`
     return `no output for ${seconds} s${shown === '' ? '' : `; last: ${shown}`}`
   }
 

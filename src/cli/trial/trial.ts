@@ -58,6 +58,8 @@ function findOwnGoCache(tree: string, environment: NodeJS.ProcessEnv): readonly 
   return isGo && isAbsolute(folder) && existsSync(folder) ? [folder] : []
 }
 
+const COMPILING = /^(?:go|cargo|mvn|gradle|dotnet|mix|\.\/(?:mvnw|gradlew)) /
+
 /** Runs commands of a contract in the sandbox. Their writes never reach the tree. */
 export class Trials {
   #newest: { readonly line: string; readonly output: TrialOutput } | null = null
@@ -85,7 +87,7 @@ export class Trials {
     const places = { contractFile, contractBases, contractParts: [], stateDir: this.stateDir, workspace: tree }
     const cleaner = makeCleaner(listEnvironmentSecrets(process.env))
     const redact = (text: string): string => String(cleaner.redact(text))
-    const output = new TrialOutput({ tree, redact })
+    const output = new TrialOutput({ tree, redact, compiles: COMPILING.test(command.run) })
     this.#newest = { line: command.run, output }
     let written: readonly string[] = []
     const confinement: Pick<Confinement, 'start' | 'provider'> = {
