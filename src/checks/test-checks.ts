@@ -105,7 +105,10 @@ export const checkTestsUnchanged: Check = async (inputs) => {
   changed.push(...((await inputs.movedInline?.()) ?? []))
   changed.push(...(await findChangedTestSetup(inputs)).filter((text) => !changed.some((one) => isSamePath(one, text))))
   if (changed.length === 0)
-    return passCheck(`${pinnedTests.size} test ${pinnedTests.size === 1 ? 'file' : 'files'} unchanged`, 'artifact')
+    return passCheck(
+      `${pinnedTests.size} test ${pinnedTests.size === 1 ? 'file' : 'files'} unchanged since RED`,
+      'artifact',
+    )
   return failCheck(formatChanges(changed), 'artifact')
 }
 

@@ -14,7 +14,7 @@ import { formatTime } from '../client/answer-values.js'
 import { formatGradeLegend } from '../terminal/checks-text.js'
 import { runText } from '../terminal/evidence-text.js'
 import { cut, formatTable } from '../terminal/table.js'
-import { getRoom, paintText } from '../terminal/terminal.js'
+import { getWidth, paintText } from '../terminal/terminal.js'
 import { wrapText } from '../workflow/run-text.js'
 import { countUsedTokens, formatTokens } from './analyze-text.js'
 
@@ -49,7 +49,7 @@ interface ReportFound {
 /** The report of a run for people, in the width of the terminal. */
 export function reportText(report: Report, { changes = null, refusals = [] }: Partial<ReportFound> = {}): string {
   const { id, title, status, finish_reason_details: details, elapsed_seconds } = report.run
-  const field = (label: string, text: string): string => cut(`${label.padEnd(LABEL)}${plainLine(text)}`, getRoom())
+  const field = (label: string, text: string): string => cut(`${label.padEnd(LABEL)}${plainLine(text)}`, getWidth())
   const blocks = [
     [
       field(isTask(report) ? 'Task' : 'Run', `${id}  ${title}`),

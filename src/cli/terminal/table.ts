@@ -1,5 +1,5 @@
 import { plainLine, type Shown } from '../../core/plain-text.js'
-import { getRoom, paintText } from './terminal.js'
+import { getWidth, paintText } from './terminal.js'
 
 const FLEXIBLE_MIN = 8
 
@@ -30,7 +30,7 @@ export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<
 export function formatTableLines<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { room = getRoom(), gaps = [2], isAiry = false }: Layout = {},
+  { room = getWidth(), gaps = [2], isAiry = false }: Layout = {},
 ): readonly string[] {
   const cells = [
     columns.map(({ title }) => title),

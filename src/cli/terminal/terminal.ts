@@ -32,11 +32,6 @@ export function getWidth(): number {
   return Math.max(WIDTH_MIN, process.stdout.columns ?? WIDTH_DEFAULT)
 }
 
-/** How wide a line may be before it is cut: in a file or a pipe nothing is. */
-export function getRoom(): number {
-  return process.stdout.columns === undefined ? Number.POSITIVE_INFINITY : getWidth()
-}
-
 /** Whether a person can be asked. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true
