@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { isAssertionFailure } from '../../src/checks/inverted/failed-by-assertion.js'
 import { findTest } from '../../src/checks/inverted/find-test.js'
-import { haveAll, judgeTwins, listSubjects, type TurnedFile } from '../../src/checks/inverted/judge-twins.js'
+import { haveAll, judgeTwins } from '../../src/checks/inverted/judge-twins.js'
 import { narrowCommand } from '../../src/checks/inverted/narrow-command.js'
+import { findNewResults } from '../../src/checks/inverted/new-results.js'
+import { isOldTest, listSubjects, type TurnedFile } from '../../src/checks/inverted/subjects.js'
 import { dropLinters } from '../../src/checks/inverted/without-linters.js'
-import { gradeRun } from '../../src/core/evidence/inverted-run.js'
-import type { ObservedRun, ObservedTest } from '../../src/core/evidence/observed-run.js'
+import { gradeRun, isNewTest } from '../../src/core/evidence/inverted-run.js'
+import type { Baseline, ObservedRun, ObservedTest, PinnedRun } from '../../src/core/evidence/observed-run.js'
 import type { FoundTest, Inversion } from '../../src/inverter/types.js'
 
 const FILE = 'tests/add.test.js'
@@ -235,6 +237,38 @@ describe('a test whose file the runner does not say', () => {
     expect(listSubjects(plain, [file])).toHaveLength(1)
     expect(listSubjects(plain, [file], [{ path: 'tests/old.test.js', text: "test('adds')" }])).toEqual([])
     expect(listSubjects(plain, [file], [{ path: 'tests/old.test.js', text: "test('more')" }])).toHaveLength(1)
+  })
+})
+
+describe('a test whose text is old', () => {
+  const plain = runOf([test('adds', 'passed')])
+  const old = fileOf(inversionOf([found('adds')]), ['adds'])
+  const known = { counts: { passed: 1, failed: 0, skipped: 0 }, exitCode: 0, flaky: [], reason: null }
+  const baseline = (tests: readonly ObservedTest[], isComplete = true): Baseline =>
+    ({ ...known, tests, isComplete, loadFailures: [] }) as unknown as Baseline
+  const pinned = (failed: readonly string[]): PinnedRun => ({
+    ...{ ids: [], unloaded: [] },
+    failed: failed.map((id) => ({ id, file: FILE })),
+  })
+  it.each([
+    ['it passed before and at RED', [], baseline([test('adds', 'passed')]), false],
+    ['it failed at RED', ['adds'], baseline([test('adds', 'passed')]), true],
+    ['it failed at RED and before', ['adds'], baseline([test('adds', 'failed')]), false],
+    ['no test of this name ran before', [], baseline([test('other', 'passed')]), true],
+    ['not every test before is known', [], baseline([test('other', 'passed')], false), false],
+    ['nothing is known of before', [], null, false],
+  ])('[REQ-TWINS-22] can prove a criterion only if its result is new: %s', (_, failed, before, isNew) => {
+    const subjects = listSubjects(plain, [old], [], findNewResults(pinned(failed), before))
+    expect(subjects.map(isOldTest)).toEqual([!isNew])
+    const turned = runOf([test('adds', 'failed', 'AssertionError')])
+    const [judged] = judgeTwins(subjects, { unturned: plain, turned, isNarrow: false }, plain)
+    expect(judged).toMatchObject({ isOld: true, ...(isNew ? { hasNewResult: true } : {}) })
+    expect(judged !== undefined && isNewTest(judged)).toBe(isNew)
+  })
+
+  it('[REQ-TWINS-22] counts in a file only as that file, where the runner names files', () => {
+    const elsewhere = { ids: [], unloaded: [], failed: [{ id: 'adds', file: 'tests/other.test.js' }] }
+    expect(listSubjects(plain, [old], [], findNewResults(elsewhere, null)).map(isOldTest)).toEqual([true])
   })
 })
 

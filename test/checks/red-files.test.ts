@@ -93,3 +93,17 @@ it.each([
 ])('[REQ-RED-1] %s is not named by other parts or pieces of them', (id, patterns) => {
   for (const pattern of patterns) expect(matchesTest(pattern, id), pattern).toBe(false)
 })
+
+it.each([
+  ["for (const [n] of rows) it('reads ' + n, () => assert.ok(n))", true],
+  ['for (const [n] of rows) it(`reads $' + '{n}`, () => assert.ok(n))', true],
+  ['for (const [n] of rows) it(String(n), () => assert.ok(n))', true],
+  ["it('writes 1kb', () => assert.ok(1))", false],
+  ['for (const [n] of rows) it(`writes $' + '{n}`, () => assert.ok(n))', false],
+])('[REQ-TWINS-22] a failure without a file is in a changed file that could make its name: %s', async (text, isIn) => {
+  const changed = { read: async () => Buffer.from(text), hash: async () => 'x' } as unknown as WorkTree
+  const failed = { ...run, tests: [{ ...run.tests[0], id: 'reads 1kb' }] } as ObservedRun
+  const inputs = { contract, tree: changed, start: null, baseline: null }
+  const red = await inspectRedFile(inputs, failed, 'tests/parse.js')
+  expect(red.failing).toEqual(isIn ? ['reads 1kb'] : [])
+})

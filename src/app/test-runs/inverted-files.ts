@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { sha256Hex } from '../../base/sha256.js'
 import { hasComputedName } from '../../checks/inverted/find-test.js'
-import type { TurnedFile } from '../../checks/inverted/judge-twins.js'
+import type { TurnedFile } from '../../checks/inverted/subjects.js'
 import { isSource, readText } from '../../checks/test-files/test-files.js'
 import type { Composition, ViewEntry } from '../../confinement/confinement.js'
 import type { Contract } from '../../core/contract/contract.js'
@@ -31,7 +31,7 @@ interface TestText {
 }
 
 export interface TestTexts {
-  /** New and changed test files. */
+  /** New and changed test files, and those that the task handed in. */
   readonly tests: readonly TestText[]
   /** Their helper files, which may assert too but contain no tests. */
   readonly helpers: readonly TestText[]
@@ -63,9 +63,10 @@ export async function readTestTexts(
     const isChanged = start === null ? named.length === 0 || named.includes(path) : start[path] !== hash
     const was = isChanged && start?.[path] !== undefined ? await before.read(path) : null
     const mode = entry?.type === 'file' ? entry.mode : readMode(join(state.workspace, path))
-    const one = { path, text, mode, before: was?.toString('utf8') ?? null }
+    const one = { path, text, mode, before: isChanged ? (was?.toString('utf8') ?? null) : text }
     texts.set(path, one)
-    if (isChanged && (named.includes(path) || isLikelyTest(path, text))) tests.push(one)
+    // The task names an unchanged file when it only added cases to the data that the file reads.
+    if (named.includes(path) || (isChanged && isLikelyTest(path, text))) tests.push(one)
   }
   const others = [...texts.values()].filter((one) => !tests.includes(one) && isLikelyTest(one.path, one.text))
   return { tests, helpers: findHelpers(tests, texts), others }
@@ -125,14 +126,14 @@ export interface TurnedFiles {
 
 type How = Pick<InvertRequest, 'outerOnly' | 'leavesCaught' | 'namesLines' | 'goesDown'>
 
-/** Inverts the files with a random seed that is stored nowhere else. `sparesOld`: only their new and changed tests. */
+/** Inverts the files with a random seed that is stored nowhere else, without the tests that `spare` names. */
 export async function turnAround(
   texts: Pick<TestTexts, 'tests' | 'helpers'>,
-  { sparesOld, ...how }: How & { readonly sparesOld?: boolean },
+  { spare, ...how }: How & { readonly spare?: ((file: TurnedFile) => readonly string[]) | null },
 ): Promise<TurnedFiles> {
   const turned = await turnFiles(texts, how, new Map())
-  if (sparesOld !== true) return turned
-  return turnFiles(texts, how, new Map(turned.files.map(({ path, old }) => [path, [...old]])))
+  if (spare == null) return turned
+  return turnFiles(texts, how, new Map(turned.files.map((file) => [file.path, spare(file)])))
 }
 
 async function turnFiles(

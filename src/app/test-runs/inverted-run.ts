@@ -1,15 +1,7 @@
-import {
-  COMPILED,
-  findHeldLines,
-  isOldTest,
-  isWaiting,
-  judgeTwins,
-  listSubjects,
-  type Subject,
-  type TurnedFile,
-  type TwinRuns,
-} from '../../checks/inverted/judge-twins.js'
+import { COMPILED, findHeldLines, isWaiting, judgeTwins, type TwinRuns } from '../../checks/inverted/judge-twins.js'
 import { narrowCommand } from '../../checks/inverted/narrow-command.js'
+import { findNewResults, type IsNewResult } from '../../checks/inverted/new-results.js'
+import { isOldTest, listSubjects, type Subject, type TurnedFile } from '../../checks/inverted/subjects.js'
 import { dropLinters } from '../../checks/inverted/without-linters.js'
 import { judgePassing } from '../../checks/red-green/green-run.js'
 import type { Composition } from '../../confinement/confinement.js'
@@ -52,12 +44,13 @@ export async function gatherInvertedRun(
   if (composed === null || !needed.checks.some(({ blocker }) => blocker.check === 'tests_can_fail')) return null
   const baseline = contract.tests.baseline === 'forbid' ? null : work.baseline
   const pinned = await readPinnedRun(app, state)
+  const hasNewResult = findNewResults(pinned, work.baseline)
   if (judgePassing(plain, { pinned, baseline }).result !== 'holds') return null
   const tests = state.artifacts.get('test_files')?.sha256
   const key = JSON.stringify([work.key, state.id, state.visit, tests, contract.hash])
   const before = work.key === null ? undefined : app.observations.getInverted(key)
   if (before !== undefined) return { run: before, isFresh: false, keep: () => undefined }
-  const run = await runInverted(app, contract, state, { ...work, composed })
+  const run = await runInverted(app, contract, state, { ...work, composed, hasNewResult })
   if (run.tests.some(isDoubtful)) app.observations.addDoubt(state.id)
   // A run that was too slow or disturbed may succeed next time.
   const isSettled = work.key !== null && run.isUnsettled !== true
@@ -68,7 +61,12 @@ export async function gatherInvertedRun(
  * Runs new and changed tests twice more, each time in a separate view: once rewritten but not inverted, once inverted.
  * The output of these runs is never shown.
  */
-async function runInverted(app: App, contract: Contract, state: TaskState, work: InvertedInputs): Promise<InvertedRun> {
+async function runInverted(
+  app: App,
+  contract: Contract,
+  state: TaskState,
+  work: InvertedInputs & { readonly hasNewResult: IsNewResult },
+): Promise<InvertedRun> {
   const started = performance.now()
   if (work.place.confinement.provider === 'none') return { tests: [], problem: NEEDS_SANDBOX, durationMs: 0 }
   const named = await listNamedFiles(app, state)
@@ -86,8 +84,9 @@ async function runInverted(app: App, contract: Contract, state: TaskState, work:
   }
   const rounds = countRounds(Math.max(app.observations.countDoubts(state.id), state.testsDoubted ?? 0))
   const twins = new Twins(work, { msMax, narrow, whole: `${before}${line}`, rounds })
-  const { files, tests: judged } = await judgeInRounds(texts, twins, work.plain)
-  const tests = await nameLines(judged, { texts, twins, plain: work.plain })
+  const suite = { plain: work.plain, others: texts.others, hasNewResult: work.hasNewResult }
+  const { files, tests: judged } = await judgeInRounds(texts, twins, suite)
+  const tests = await nameLines(judged, { texts, twins, suite })
   const isUnsettled = files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
   const durationMs = Math.round(performance.now() - started)
   return { tests, problem: null, durationMs, ...(isUnsettled ? { isUnsettled } : {}) }
@@ -113,15 +112,35 @@ interface Round {
   readonly tests: readonly JudgedTest[]
 }
 
+/** What the tests to judge are found in. */
+interface Suite {
+  readonly plain: ObservedRun
+  readonly others: TestTexts['others']
+  readonly hasNewResult: IsNewResult
+}
+
+function listTests({ plain, others, hasNewResult }: Suite, files: readonly TurnedFile[]): readonly Subject[] {
+  return listSubjects(plain, files, others, hasNewResult)
+}
+
+/** Names the old tests of a file, unless one of their results is new; null: all tests are inverted. */
+function spareOld({ sparesOld }: Twins, suite: Suite): ((file: TurnedFile) => readonly string[]) | null {
+  if (!sparesOld) return null
+  return (file) => {
+    const fresh = new Set(listTests(suite, [file]).map((subject) => (isOldTest(subject) ? null : subject.found?.name)))
+    return [...file.old].filter((name) => !fresh.has(name))
+  }
+}
+
 /** Each round has new twins, and all rounds must agree on what is proved. */
-async function judgeInRounds(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
-  const first = await judgeOnce(texts, twins, plain)
+async function judgeInRounds(texts: TestTexts, twins: Twins, suite: Suite): Promise<Round> {
+  const first = await judgeOnce(texts, twins, suite)
   let { tests } = first
   for (let round = 1; round < twins.rounds; round += 1) {
     if (tests.some(isDoubtful) || !tests.some(isProved)) break
     twins.giveTime()
     twins.goesDown = !twins.goesDown
-    const next = await judgeOnce(texts, twins, plain)
+    const next = await judgeOnce(texts, twins, suite)
     tests = tests.map((test, index) => (isProved(test) ? (findAgain(test, index, next) ?? test) : test))
   }
   return { ...first, tests }
@@ -133,20 +152,21 @@ function findAgain({ id, file }: JudgedTest, index: number, { tests }: Round): J
   return isSame(tests[index]) ? tests[index] : tests.find(isSame)
 }
 
-async function judgeOnce(texts: TestTexts, twins: Twins, plain: ObservedRun): Promise<Round> {
+async function judgeOnce(texts: TestTexts, twins: Twins, suite: Suite): Promise<Round> {
   const { isOuterOnly, goesDown, sparesOld } = twins
-  const turned = await turnAround(texts, { outerOnly: isOuterOnly, leavesCaught: isOuterOnly, goesDown, sparesOld })
-  const all = listSubjects(plain, turned.files, texts.others)
+  const spare = spareOld(twins, suite)
+  const turned = await turnAround(texts, { outerOnly: isOuterOnly, leavesCaught: isOuterOnly, goesDown, spare })
+  const all = listTests(suite, turned.files)
   const subjects = sparesOld ? all.filter((subject) => !isOldTest(subject)) : all
   const runs = await twins.run(turned, subjects)
   if (runs !== null && twins.canSpare(turned, runs)) {
     twins.sparesOld = true
     twins.giveTime()
-    return judgeOnce(texts, twins, plain)
+    return judgeOnce(texts, twins, suite)
   }
-  const judged = judgeTwins(subjects, runs, plain)
+  const judged = judgeTwins(subjects, runs, suite.plain)
   if (twins.isOuterOnly) return { ...turned, tests: judged }
-  return { ...turned, tests: await retryOuter({ judged, runs, subjects, texts, twins, plain }) }
+  return { ...turned, tests: await retryOuter({ judged, runs, subjects, texts, twins, suite }) }
 }
 
 /**
@@ -159,21 +179,21 @@ async function retryOuter(one: {
   readonly subjects: readonly Subject[]
   readonly texts: TestTexts
   readonly twins: Twins
-  readonly plain: ObservedRun
+  readonly suite: Suite
 }): Promise<readonly JudgedTest[]> {
-  const { judged, subjects, texts, twins, plain } = one
+  const { judged, subjects, texts, twins, suite } = one
   const isRetried = judged.map((test) => test.verdict === 'survived' || isWaiting(test, one.runs))
   const retried = subjects.filter((_, index) => isRetried[index])
   if (retried.length === 0) return judged
   const paths = new Set(retried.map(({ file }) => file.path))
   const tests = texts.tests.filter(({ path }) => paths.has(path))
   const isLate = one.runs?.isTurnedLate === true
-  const how = { outerOnly: true, leavesCaught: isLate, goesDown: twins.goesDown, sparesOld: twins.sparesOld }
+  const how = { outerOnly: true, leavesCaught: isLate, goesDown: twins.goesDown, spare: spareOld(twins, suite) }
   const outer = await turnAround({ tests, helpers: [] }, how)
   if (isLate) twins.giveTime()
   const runs = await twins.run(outer, retried)
   if (runs === null) return judged
-  const again = judgeTwins(subjects, runs, plain)
+  const again = judgeTwins(subjects, runs, suite.plain)
   return judged.map((test, index) => {
     const next = again[index]
     if (isRetried[index] !== true || next?.verdict !== 'proved') return test
@@ -186,12 +206,12 @@ async function retryOuter(one: {
 /** Finds the lines of assertions that hold whatever they expect. Only reported: no decision depends on it. */
 async function nameLines(
   tests: readonly JudgedTest[],
-  { texts, twins, plain }: { readonly texts: TestTexts; readonly twins: Twins; readonly plain: ObservedRun },
+  { texts, twins, suite }: { readonly texts: TestTexts; readonly twins: Twins; readonly suite: Suite },
 ): Promise<readonly JudgedTest[]> {
   const survivors = tests.filter(({ verdict, file }) => verdict === 'survived' && !COMPILED.test(file))
   if (survivors.length === 0) return tests
-  const turned = await turnAround(texts, { namesLines: true, sparesOld: twins.sparesOld })
-  const lines = findHeldLines(listSubjects(plain, turned.files, texts.others), await twins.runTurned(turned))
+  const turned = await turnAround(texts, { namesLines: true, spare: spareOld(twins, suite) })
+  const lines = findHeldLines(listTests(suite, turned.files), await twins.runTurned(turned))
   return tests.map((test) => (survivors.includes(test) ? { ...test, heldLine: lines.get(test.id) ?? null } : test))
 }
 

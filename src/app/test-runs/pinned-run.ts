@@ -16,6 +16,9 @@ export function pinOfRun(run: ObservedRun, around: Pick<PinnedRun, 'harness' | '
   // Names that a runner shows only sometimes cannot be required later.
   const pinned: PinnedRun = {
     ids: run.isComplete ? ran.map((test) => test.id) : [],
+    failed: ran.flatMap(({ id, file, status }) =>
+      status === 'failed' && !run.flaky?.includes(id) ? [{ id, file }] : [],
+    ),
     unloaded: [...new Set(unloaded)],
     ...around,
   }

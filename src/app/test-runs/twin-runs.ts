@@ -1,13 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { posix } from 'node:path'
-import {
-  COMPILED,
-  haveAll,
-  haveFailed,
-  isUnreadRun,
-  type Subject,
-  type TwinRuns,
-} from '../../checks/inverted/judge-twins.js'
+import { COMPILED, haveAll, haveFailed, isUnreadRun, type TwinRuns } from '../../checks/inverted/judge-twins.js'
+import type { Subject } from '../../checks/inverted/subjects.js'
 import { observe } from '../../checks/observed-runs/observe.js'
 import type { ShownPlace } from '../../checks/observed-runs/run-in-view.js'
 import { parseTestName } from '../../checks/red-green/baseline-tests.js'

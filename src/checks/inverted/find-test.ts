@@ -24,6 +24,12 @@ export function findTest(id: string, tests: readonly FoundTest[], path: string):
   )
 }
 
+/** Whether one of these names in a file may be that of the reported test, as far as it is written down. */
+export function couldBeNamed(id: string, names: readonly string[]): boolean {
+  const reported = parseTestName(id)
+  return names.some((name) => isSameByParts(reported, name) || hasSameLeaf(reported, name))
+}
+
 /** Whether the name of a test is an expression, so that it is not known before the test runs. */
 export function hasComputedName(name: string): boolean {
   return COMPUTED.test(name.split(' > ').at(-1) ?? '')

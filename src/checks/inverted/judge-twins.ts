@@ -4,18 +4,10 @@ import { isWithoutRules } from '../../inverter/libraries.js'
 import type { FoundTest, Inversion, LeftReason, NotJudgedReason } from '../../inverter/types.js'
 import { parseTestName } from '../red-green/baseline-tests.js'
 import { TIMEOUT } from '../red-green/failure-reasons.js'
-import { isTestIn, parseLeaf } from '../red-green/red-files.js'
+import { isTestIn } from '../red-green/red-files.js'
 import { isAssertionFailure } from './failed-by-assertion.js'
 import { findTest, isAmbiguous } from './find-test.js'
-
-/** A test file, and the result of inverting it. */
-export interface TurnedFile {
-  readonly path: string
-  readonly text: string
-  readonly inversion: Inversion
-  /** Names of tests that existed before the task with the same text. */
-  readonly old: ReadonlySet<string>
-}
+import { hasOldText, isExample, type Subject, type TurnedFile } from './subjects.js'
 
 /** The two runs. If no file has twins, the plain run is used as the rewritten one. */
 export interface TwinRuns {
@@ -58,71 +50,6 @@ export function findHeldLines(subjects: readonly Subject[], run: ObservedRun): R
   return new Map(named.flatMap(([id, line]) => (id === undefined || line === undefined ? [] : [[id, Number(line)]])))
 }
 
-/** A test to judge. */
-export interface Subject {
-  readonly id: string
-  readonly file: TurnedFile
-  readonly found: FoundTest | null
-}
-
-/** The tests of these files that passed in the plain run. If it lists no passing tests, those that the files define. */
-export function listSubjects(
-  plain: ObservedRun,
-  files: readonly TurnedFile[],
-  /** Test files that have not changed since before the task. */
-  others: readonly Pick<TurnedFile, 'path' | 'text'>[] = [],
-): readonly Subject[] {
-  const passed = plain.tests.filter(({ status }) => status === 'passed')
-  const listed = passed.filter((test) => !isOfOthers(test, passed, others))
-  return files.flatMap((file) => {
-    const { tests } = file.inversion
-    const its = listed.filter(
-      (test) =>
-        (isTestIn(test, file.path, file.text) && !isDefinedElsewhere(test, file, files)) || isExample(test.id, file),
-    )
-    if (its.length > 0 || plain.isComplete)
-      return its.map(({ id }) => ({ id, file, found: isExample(id, file) ? null : findTest(id, tests, file.path) }))
-    // A file that could not be read represents its tests, so that the reason is reported.
-    if (tests.length === 0 && isUnread(file)) return [{ id: file.path, file, found: null }]
-    return tests.map((found) => ({ id: found.name, file, found }))
-  })
-}
-
-/** Whether the test was there before the task, with the same text. */
-export function isOldTest({ found, file }: Subject): boolean {
-  return found !== null && file.old.has(found.name)
-}
-
-/** Whether it is an example in a Rust comment: `src/lib.rs - add`. It is code of the project, and not rewritten. */
-function isExample(id: string, { path }: Pick<TurnedFile, 'path'>): boolean {
-  return path.endsWith('.rs') && parseLeaf(id).startsWith(`${path} - `)
-}
-
-function isUnread({ inversion }: TurnedFile): boolean {
-  return (
-    inversion.outcome === 'not_judged' && /^(?:too_large|too_deep|took_too_long|not_parsed)$/.test(inversion.reason)
-  )
-}
-
-// If the runner does not report the file, a test that also exists in an unchanged file counts as that one.
-function isOfOthers(
-  test: ObservedTest,
-  passed: readonly ObservedTest[],
-  others: readonly Pick<TurnedFile, 'path' | 'text'>[],
-): boolean {
-  if (test.file !== null) return false
-  const name = parseTestName(test.id)
-  const holders = others.filter(({ path, text }) => isTestIn(test, path, text))
-  return holders.length > 0 && passed.filter(({ id }) => parseTestName(id) === name).length <= holders.length
-}
-
-// If the runner does not report the file, a text that only contains the name of a test of another file is not its file.
-function isDefinedElsewhere({ id, file }: ObservedTest, here: TurnedFile, files: readonly TurnedFile[]): boolean {
-  const name = parseTestName(id)
-  const defines = ({ inversion }: TurnedFile): boolean => inversion.tests.some((test) => test.name === name)
-  return file === null && !defines(here) && files.some(defines)
-}
-
 /** The verdict of the twins on each test; null for the runs if nothing could be inverted. */
 export function judgeTwins(
   subjects: readonly Subject[],
@@ -134,7 +61,8 @@ export function judgeTwins(
     const said = runs === null || isExample(id, file) ? makeNotJudged(subject) : judge(subject, runs, plain)
     return {
       ...{ id, file: file.path, line: found?.line ?? null, ...said },
-      ...(isOldTest(subject) ? { isOld: true as const } : {}),
+      ...(hasOldText(subject) ? { isOld: true as const } : {}),
+      ...(hasOldText(subject) && subject.hasNewResult === true ? { hasNewResult: true as const } : {}),
       ...(said.verdict === 'not_judged' && isUnknown(file.inversion) ? { hasNoRules: true as const } : {}),
     }
   })
@@ -206,8 +134,10 @@ interface Result {
 
 // For runners that list only failures, the counts decide: as many tests as before must have run.
 function findResult({ id, file, found }: Subject, run: ObservedRun, atLeast: number): Result {
-  const own = run.tests.filter((test) => isTestIn(test, file.path, file.text))
   const name = parseTestName(id)
+  const own = run.tests.filter(
+    (test) => isTestIn(test, file.path, file.text) || (test.file === null && parseTestName(test.id) === name),
+  )
   const exact = own.find((test) => test.id === id) ?? own.find((test) => parseTestName(test.id) === name)
   const same = exact === undefined && found !== null ? own.filter((test) => isOf(test, found, file)) : []
   const result = exact ?? same.find(({ status }) => status === 'failed') ?? same[0]

@@ -1,5 +1,5 @@
 import type { Contract } from '../../core/contract/contract.js'
-import { type InvertedRun, type JudgedTest, listNewVerdicts } from '../../core/evidence/inverted-run.js'
+import { type InvertedRun, isNewTest, type JudgedTest, listNewVerdicts } from '../../core/evidence/inverted-run.js'
 import { isRed } from '../../core/gates/ways-back.js'
 import type { CheckOutcome } from '../../core/task/command.js'
 import { formatCount } from '../../core/text.js'
@@ -88,13 +88,15 @@ function formatPlace({ id, file, line }: JudgedTest): string {
 function openCriteria(inputs: CheckInputs, { tests }: InvertedRun, isStrict: boolean): readonly string[] {
   const { criteria, isTogether } = planCriteria(inputs)
   const files = listNamedTests(inputs)
-  const fresh = tests.filter(({ isOld }) => isOld !== true)
+  const fresh = tests.filter(isNewTest)
   const open: string[] = []
   for (const criterion of criteria) {
-    const its = isTogether || files.length === 0 ? fresh : fresh.filter((test) => isFor(test, criterion, files))
+    const isIts = (test: JudgedTest): boolean => isTogether || files.length === 0 || isFor(test, criterion, files)
+    const its = fresh.filter(isIts)
     const isProved = its.some(({ verdict }) => verdict === 'proved')
     const isExcused = !isStrict && its.some(({ hasNoRules }) => hasNoRules === true)
-    if (!isProved && !isExcused) open.push(`no test is proved for ${criterion.shown}${formatReasons(its)}`)
+    if (!isProved && !isExcused)
+      open.push(`no test is proved for ${criterion.shown}${formatReasons(its, tests.filter(isIts))}`)
   }
   if (criteria.length > 0 || fresh.length === 0) return open
   const isFine = fresh.some(({ verdict, hasNoRules }) => verdict === 'proved' || (!isStrict && hasNoRules === true))
@@ -109,10 +111,17 @@ function isFor({ id, file }: JudgedTest, { names }: Criterion, files: readonly N
   })
 }
 
-function formatReasons(tests: readonly JudgedTest[]): string {
-  if (tests.length === 0) return ': it has no new test that passes'
+function formatReasons(tests: readonly JudgedTest[], all: readonly JudgedTest[] = []): string {
+  if (tests.length === 0) return `: it has no new test that passes${formatOld(all)}`
   const told = tests.filter(({ reason }) => reason !== null).map((test) => `${formatPlace(test)}: ${test.reason}`)
   return told.length === 0 ? '' : ` (${formatList(told, '; ')})`
+}
+
+function formatOld(tests: readonly JudgedTest[]): string {
+  const verb = tests.length === 1 ? 'was' : 'were'
+  return tests.length === 0
+    ? ''
+    : ` (${formatList(tests.map(formatPlace))} ${verb} there before the task with the same text: write a new test)`
 }
 
 function listNotes({ tests }: InvertedRun): readonly string[] {

@@ -1,9 +1,11 @@
 import { posix } from 'node:path'
 import type { ObservedLoadFailure, ObservedRun, ObservedTest } from '../../core/evidence/observed-run.js'
 import type { CheckInputs } from '../check-inputs.js'
+import { couldBeNamed } from '../inverted/find-test.js'
 import { hasAssertions } from '../test-files/assertions.js'
 import { extractInlineCode, isRust } from '../test-files/inline-tests.js'
 import { isTestLike, isTestPath, readText } from '../test-files/test-files.js'
+import { readTestNames } from '../test-files/test-names.js'
 import { BaselineTests, parseTestName } from './baseline-tests.js'
 import { findReasonAgainst, findReasonAgainstLoad } from './failure-reasons.js'
 
@@ -31,10 +33,12 @@ export async function inspectRedFile(inputs: Inputs, run: ObservedRun, path: str
   const text = isRust(path) && !isTestPath(inputs.contract, path) ? await extractInlineCode(path, whole) : whole
   // If the runner does not report the file, only files that are tests by their path are searched.
   const mayHold = isTestLike(inputs.contract, path)
-  const tests = run.tests.filter((test) => (test.file !== null || mayHold) && isTestIn(test, path, text))
+  const isChanged = await isChangedFile(inputs, path)
+  const isIn = (test: ObservedTest): boolean => (test.file !== null || mayHold) && isTestIn(test, path, text)
+  const computed = mayHold && isChanged ? await findComputed(run, { path, text }) : new Set<ObservedTest>()
+  const tests = run.tests.filter((test) => isIn(test) || computed.has(test))
   const loads = run.loadFailures.filter((failure) => findFile(failure) === path && !isEmptyFile(failure))
   const before = inputs.baseline === null || inputs.baseline === undefined ? null : new BaselineTests(inputs.baseline)
-  const isChanged = await isChangedFile(inputs, path)
   const isNew = (test: ObservedTest): boolean =>
     before === null || isChanged || (before.isWhole && !before.has(test) && !hadLoadFailureBefore(before, path))
   const failing: string[] = []
@@ -74,6 +78,18 @@ export async function inspectRedFile(inputs: Inputs, run: ObservedRun, path: str
     passing: passing.map((test) => test.id),
     refused,
   }
+}
+
+/** Failing tests without a file whose computed names a changed file could make. */
+async function findComputed(
+  run: ObservedRun,
+  { path, text }: { readonly path: string; readonly text: string },
+): Promise<ReadonlySet<ObservedTest>> {
+  const failing = run.tests.filter(
+    (test) => test.status === 'failed' && test.file === null && !isTestIn(test, path, text),
+  )
+  const names = failing.length === 0 ? [] : await readTestNames(path, text)
+  return new Set(failing.filter(({ id }) => couldBeNamed(id, names)))
 }
 
 function hadLoadFailureBefore({ baseline }: BaselineTests, path: string): boolean {

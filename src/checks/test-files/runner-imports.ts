@@ -36,11 +36,16 @@ export function findImportedModules(text: string): readonly { readonly module: s
  */
 export async function importsTestRunner(path: string, text: string): Promise<boolean> {
   if (!JS.test(path) || !RUNNER_NAME.test(text)) return false
-  const parsed = await parseFile(detectLanguage(path), text, performance.now() + PARSE_MS_MAX)
+  const parsed = await parseScript(path, text)
   if (typeof parsed === 'string' || parsed.errors > 0 || RUNS_TEXT.test(text))
     return findImportedModules(stripComments(path, text)).some(({ module }) => ALWAYS_TESTS.has(module))
   const isAnyLoaded = hasLoadByVariable(parsed.root, text)
   return [...walk(parsed.root)].some((node) => isRunnerName(node) && (isAnyLoaded || isLoaded(node)))
+}
+
+/** Parses a file of JavaScript or TypeScript, in a time that its text cannot lengthen. */
+export function parseScript(path: string, text: string): ReturnType<typeof parseFile> {
+  return parseFile(detectLanguage(path), text, performance.now() + PARSE_MS_MAX)
 }
 
 function detectLanguage(path: string): Language {

@@ -18,6 +18,8 @@ export interface JudgedTest {
   readonly heldLine?: number | null
   /** Set if the test existed before the task with the same text: it blocks nothing. */
   readonly isOld?: true
+  /** Set beside `isOld` if its result is new, as that of a row that was added to a table: it can prove a criterion. */
+  readonly hasNewResult?: true
   /** Set if it passed as written, but failed when it was rewritten without inverting what it expects. */
   readonly failsRewritten?: true
   /** Set if no rule covers its language or assertion library. */
@@ -41,9 +43,14 @@ export function isObserved(grade: Grade | undefined): boolean {
   return grade === 'observed' || grade === 'proved'
 }
 
+/** Whether the test is new or changed, or at least its result is new. */
+export function isNewTest({ isOld, hasNewResult }: JudgedTest): boolean {
+  return isOld !== true || hasNewResult === true
+}
+
 /** The grade of a run: higher if its new tests failed when their expectations were inverted. */
 export function gradeRun({ inverted }: { readonly inverted?: InvertedRun }): 'observed' | 'proved' {
-  const fresh = (inverted?.tests ?? []).filter(({ isOld }) => isOld !== true)
+  const fresh = (inverted?.tests ?? []).filter(isNewTest)
   const has = (verdict: TestVerdict): boolean => fresh.some((test) => test.verdict === verdict)
   const isForged = has('survived') || fresh.some(({ failsRewritten }) => failsRewritten === true)
   return has('proved') && !isForged ? 'proved' : 'observed'
@@ -51,10 +58,10 @@ export function gradeRun({ inverted }: { readonly inverted?: InvertedRun }): 'ob
 
 /** In wire format. */
 export function toInvertedView({ tests, problem, durationMs }: InvertedRun, testsMax: number): JsonObject {
-  const listed = tests.slice(0, testsMax).map(({ id, file, line, verdict, reason, isOld }) => ({
-    ...{ id, file, line, verdict },
-    ...(reason === null ? {} : { reason }),
-    ...(isOld === true ? { old: true } : {}),
+  const listed = tests.slice(0, testsMax).map((test) => ({
+    ...{ id: test.id, file: test.file, line: test.line, verdict: test.verdict },
+    ...(test.reason === null ? {} : { reason: test.reason }),
+    ...(isNewTest(test) ? {} : { old: true }),
   }))
   return {
     ...countVerdicts(tests),
@@ -79,8 +86,7 @@ function countNewTests(tests: readonly JudgedTest[]): JsonObject {
 /** The verdict on each new or changed test as it is written. */
 export function listNewVerdicts(tests: readonly JudgedTest[]): readonly TestVerdict[] {
   const verdicts = new Map<string, TestVerdict>()
-  for (const { id, file, line, verdict, isOld } of tests) {
-    if (isOld === true) continue
+  for (const { id, file, line, verdict } of tests.filter(isNewTest)) {
     const key = JSON.stringify([file, line ?? id])
     const known = verdicts.get(key)
     verdicts.set(key, WORST_FIRST.find((one) => one === known || one === verdict) ?? verdict)

@@ -113,6 +113,8 @@ export type Baseline = {
 /** The tests of a RED run that a GREEN run must include. */
 export type PinnedRun = {
   readonly ids: readonly string[]
+  /** Tests that failed; absent in records of an older version. */
+  readonly failed?: readonly Pick<ObservedTest, 'id' | 'file'>[]
   /** Files that did not load at RED: GREEN must find tests in them. */
   readonly unloaded: readonly string[]
   /** The test setup; absent in records of an older version. */

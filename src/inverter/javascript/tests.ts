@@ -50,8 +50,17 @@ function goesOnFromCall(callee: Syntax | null): boolean {
 }
 
 function getTestName(call: Syntax): string {
-  const [first] = listNamedChildren(getField(call, 'arguments'))
-  return first !== undefined && /string/.test(first.type) ? first.text.slice(1, -1) : `(line ${call.line})`
+  const [first = null] = listNamedChildren(getField(call, 'arguments'))
+  return readName(first) ?? `(line ${call.line})`
+}
+
+// `'adds ' + value` is named `adds %s`, like one that a runner fills in; null for a name without any text.
+function readName(node: Syntax | null): string | null {
+  if (node === null) return null
+  if (/string/.test(node.type)) return node.text.slice(1, -1)
+  if (node.type !== 'binary_expression' || getField(node, 'operator')?.text !== '+') return null
+  const [left, right] = [readName(getField(node, 'left')), readName(getField(node, 'right'))]
+  return left === null && right === null ? null : `${left ?? '%s'}${right ?? '%s'}`
 }
 
 export function findTests(root: Syntax): readonly TestRange[] {
