@@ -21,7 +21,7 @@ export interface Blocked {
 }
 
 /** One task in a repository of its own, under a contract with RED, GREEN and the inverted run. */
-export interface Task extends Omit<StagedTask, 'move' | 'moveWithTests'> {
+export interface Task extends Omit<StagedTask, 'move'> {
   /** Asks for IMPL with these tests. Must be granted. */
   red(covers: Readonly<Record<string, readonly string[]>>, criteria?: readonly string[]): Promise<void>
   /** Asks for DONE; what is in the way. */
