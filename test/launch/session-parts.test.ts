@@ -245,7 +245,9 @@ describe('an answer from the chat', () => {
     const shown = formatApprovalForm(beside, 'http://localhost:8000', gates as never)
     expect(shown.split('\n')[1]).toBe('a.js · 1 file of another task · 89 passed')
     expect(shown).toContain('b.js (modified +2 -0, changed by task task-2)')
-    expect(whole).toContain('passed   tests_pass (observed)')
+    // What passed is counted; what did not is named.
+    expect(whole).not.toContain('tests_pass (observed)')
+    expect(formatApprovalForm(approval, 'http://localhost:8000')).toContain('failed   tests_pass (observed)')
     expect(formatApprovalForm({ ...approval, checks: [] }, 'http://localhost:8000')).not.toContain('check')
     const since_last = {
       decision: 'reject',
@@ -255,6 +257,23 @@ describe('an answer from the chat', () => {
     }
     const second = formatApprovalForm({ ...approval, since_last } as unknown as Approval, 'http://localhost:8000')
     expect(second).toContain('Before: reject: Say more. Changed since: plan_document')
+  })
+
+  it('[REQ-LAUNCH-5] to an approval never scrolls the question out of a small terminal', () => {
+    const steps = Array.from({ length: 200 }, (_, at) => `step ${at}`)
+    const approval = {
+      ...{ id: 'apr-1-t', agent_id: 'claude-1', phase: 'PLAN', target_phase: 'TDD', digest: 'd', task_title: 'Carts' },
+      ...{
+        artifacts: [{ type: 'plan_document' }],
+        contents: { plan_document: { title: 'Carts', steps } },
+        warnings: [],
+      },
+    } as unknown as Approval
+    const lines = formatApprovalForm(approval, 'http://localhost:8000').split('\n')
+    // Twelve lines are those of the fields.
+    expect(lines.length).toBeLessThanOrEqual((process.stdout.rows ?? 24) - 12)
+    expect(lines[0]).toMatch(/^May the agent go from PLAN to TDD\?/)
+    expect(lines.at(-2)).toMatch(/^… \d+ more lines: phaselock approve$/)
   })
 
   it('[REQ-LAUNCH-5] is followed by the way to the next task once this one is over', () => {

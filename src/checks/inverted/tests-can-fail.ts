@@ -31,7 +31,9 @@ export const checkTestsCanFail: Check = (inputs) => {
   ]
   if (found.length > 0) return { ...failCheck(found.join('. '), 'observed'), remedy: formatRemedy(inputs, inverted) }
   const proved = listNewVerdicts(inverted.tests).filter((verdict) => verdict === 'proved').length
-  return passCheck(`${formatCount(proved, 'new test')} proved`, proved > 0 ? 'proved' : 'observed', listNotes(inverted))
+  const cases = inverted.tests.filter((test) => isNewTest(test) && test.verdict === 'proved').length
+  const shown = `${formatCount(proved, 'new test')}${cases > proved ? ` (${cases} cases)` : ''} proved`
+  return passCheck(shown, proved > 0 ? 'proved' : 'observed', listNotes(inverted))
 }
 
 // If all_tests_pass is in the same gate, it alone reports what is missing.

@@ -82,6 +82,7 @@ async function answer(
   if (options.json !== true) await printApproval(client, approval, { ...options, hint: 'q goes on to the question' })
   if (options.yes !== true) {
     if (!canAsk()) throw new Stop(EXIT.usage, 'There is no terminal to ask on: add --yes.')
+    if (decision === 'approve') print(`To send it back: phaselock reject ${plainLine(id)} --comment "what must change"`)
     const sure = await confirm(`${decision === 'approve' ? 'Approve' : 'Reject'} exactly this? (n leaves it open)`)
     if (!sure) {
       tell('Nothing was decided.')

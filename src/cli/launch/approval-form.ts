@@ -2,24 +2,27 @@ import type { Approval, ApprovalCheck, Json, PassedGate, Question, SinceLast } f
 import { isObject, type JsonObject } from '../../core/json.js'
 import { plainLine, plainText } from '../../core/plain-text.js'
 import { formatCount } from '../../core/text.js'
-import { formatContent } from '../terminal/approval-text.js'
+import { CHANGES_ARTIFACT, formatContent } from '../terminal/approval-text.js'
 import { formatChecks } from '../terminal/checks-text.js'
 import { wrapText } from '../workflow/run-text.js'
 
-const LINES_MAX = 60
 const LINE_CHARS_MAX = 300
 const FILES_MAX = 15
 const NAMED_MAX = 4
 const DIGEST_CHARS = 16
 const COMMENT_CHARS_MAX = 4000
-/** Claude Code shows so many lines of a form, each cut at the edge of the terminal, and folds the rest. */
+/** Some versions of Claude Code show so many lines of a form, each cut at the edge, and fold the rest. */
 const SHOWN_LINES = 3
+/** Others show all of it: what does not fit scrolls the question away. The fields and the chat need so many rows. */
+const FIELD_ROWS = 19
+const ROWS_MIN = 3
+const ROWS_UNKNOWN = 24
 const ROOM_MIN = 40
 const ROOM_MAX = 120
 const ROOM_UNKNOWN = 80
 const MARGIN = 6
 const RESULTS = /\b\d+ passed\b/
-const PROOFS = /\b\d+ new tests? proved\b/
+const PROOFS = /\b\d+ new tests? (?:\(\d+ cases\) )?proved\b/
 
 /**
  * What the person fills in. Codex shows the fields in alphabetical order and does not submit an empty text, so that the
@@ -31,7 +34,7 @@ export const DECISION_SCHEMA = {
     decision: {
       type: 'string',
       title: 'Decision',
-      description: '→ and Space choose, ↓ and Enter on Accept send it; Esc sends nothing',
+      description: '→ opens, Space picks; ↓ ↓ to Accept, Enter sends; Esc sends nothing',
       enum: ['approve', 'reject'],
     },
     comment: {
@@ -44,16 +47,12 @@ export const DECISION_SCHEMA = {
   required: ['decision'],
 } as const
 
-/** What is asked, what it is about, what changed, and exactly which content is meant. What agents wrote is marked. */
+/**
+ * What is asked, what it is about, what changed, and exactly which content is meant, in as many lines as the terminal has
+ * room for. What agents wrote is marked.
+ */
 export function formatApprovalForm(approval: Approval, url: string, gates: readonly PassedGate[] = []): string {
-  const id = plainLine(approval.id)
   const contents = approval.contents ?? {}
-  const lines = approval.artifacts.flatMap(({ type }) => [
-    `${plainLine(type)}:`,
-    ...formatContent(contents[type] ?? null).map((line) => `│ ${cutLine(line)}`),
-  ])
-  const left = lines.length - LINES_MAX
-  const changed = formatChangedFiles(approval.diff)
   const { checks = [] } = approval
   const before = gates.filter(({ status }) => status === 'passed').flatMap((gate) => gate.checks)
   const tests = [listMatching(before, RESULTS), listMatching(before, PROOFS)].flatMap((found) => found.slice(-1))
@@ -71,17 +70,42 @@ export function formatApprovalForm(approval: Approval, url: string, gates: reado
       ...countWarnings(approval),
     ].join(' · '),
     'Read all of it in another terminal, in this folder: phaselock approve',
-    `Id: ${id}, in a browser: ${url}/approvals/${id}`,
-    `Agent: ${plainLine(approval.agent_id ?? 'unknown')}`,
-    `Digest: ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…`,
-    `Task: ${plainLine(approval.task_title)}`,
-    ...formatSinceLast(approval.since_last ?? null),
-    ...lines.slice(0, LINES_MAX),
-    ...(left > 0 ? [`… ${left} more lines: read them before you decide`] : []),
-    ...approval.warnings.map((warning) => `Warning: ${plainLine(String(warning.message))}`),
-    ...(checks.length > 0 ? ['Checks:', ...formatChecks(checks)] : []),
-    ...(changed.length > 1 ? changed : []),
+    ...fitRows(listDetails(approval)),
+    [
+      `${url}/approvals/${plainLine(approval.id)}`,
+      `agent ${plainLine(approval.agent_id ?? 'unknown')}`,
+      `digest ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…`,
+    ].join(' · '),
   ].join('\n')
+}
+
+/** The most important first: not all of it may fit. */
+function listDetails(approval: Approval): readonly string[] {
+  const { artifacts, contents = {}, checks = [], warnings } = approval
+  const open = checks.filter(({ status }) => status !== 'passed')
+  // The diff is read where it is whole.
+  const others = artifacts.filter(({ type }) => type !== CHANGES_ARTIFACT)
+  return [
+    ...formatSinceLast(approval.since_last ?? null),
+    ...warnings.map((warning) => `Warning: ${plainLine(String(warning.message))}`),
+    ...formatChecks(open, ''),
+    ...listMoreFiles(approval.diff),
+    ...others.flatMap(({ type }) => [
+      `${plainLine(type)}:`,
+      ...formatContent(contents[type] ?? null).map((line) => `│ ${cutLine(line)}`),
+    ]),
+  ]
+}
+
+function fitRows(lines: readonly string[]): readonly string[] {
+  const room = Math.max(ROOM_MIN, (process.stdout.columns ?? ROOM_UNKNOWN) - MARGIN)
+  let rows = Math.max(ROWS_MIN, (process.stdout.rows ?? ROWS_UNKNOWN) - FIELD_ROWS)
+  const fitting = lines.findIndex((line) => {
+    rows -= Math.ceil(Math.max(1, line.length) / room)
+    return rows < 0
+  })
+  if (fitting < 0) return lines
+  return [...lines.slice(0, fitting), `… ${formatCount(lines.length - fitting, 'more line')}: phaselock approve`]
 }
 
 /** What became of the previous request, and what is different now. */
@@ -146,9 +170,11 @@ function isOfOtherTask({ other_task }: JsonObject): boolean {
   return typeof other_task === 'string'
 }
 
-function formatChangedFiles(diff: Json | undefined): readonly string[] {
-  if (!isObject(diff) || !Array.isArray(diff.files) || diff.files.length === 0) return ['Changed files: none']
-  const files = diff.files.filter(isObject)
+/** The changed files, unless the line before names them all and there is nothing to say about them. */
+function listMoreFiles(diff: Json | undefined): readonly string[] {
+  const files = isObject(diff) && Array.isArray(diff.files) ? diff.files.filter(isObject) : []
+  const isNamed = files.every((file) => !isOfOtherTask(file) && file.unexplained !== true)
+  if (isNamed && files.length <= NAMED_MAX) return []
   return [
     `Changed files: ${files.length}`,
     ...files.slice(0, FILES_MAX).map((file) => `  ${formatFile(file)}`),

@@ -85,7 +85,7 @@ function formatCheckLines(
 }
 
 /** The artifact that Phaselock makes of the changes has the diff and the checks too. Each is shown once, at the end. */
-const CHANGES_ARTIFACT = 'changes_to_review'
+export const CHANGES_ARTIFACT = 'changes_to_review'
 
 function omitShown({ diff, checks = [] }: Approval, type: string, content: Json | undefined): Json | undefined {
   if (type !== CHANGES_ARTIFACT || diff?.available !== true || !isObject(content) || !Array.isArray(content.changes))
@@ -102,7 +102,8 @@ function isObject(value: Json | undefined): value is JsonObject {
 }
 
 function formatDiffLines({ diff }: Approval, { stat }: { readonly stat?: boolean }): readonly string[] {
-  if (diff === undefined) return []
+  // Before anything may be written there is nothing to say about changes.
+  if (diff === undefined || (diff.available && diff.totals.files === 0)) return []
   return ['', paintText('bold', 'Changes'), stat === true ? formatDiffStat(diff) : formatDiff(diff)]
 }
 

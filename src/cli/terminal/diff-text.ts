@@ -3,6 +3,9 @@ import { plainLine, plainText } from '../../core/plain-text.js'
 import { formatCount } from '../../core/text.js'
 import { paintText } from './terminal.js'
 
+/** What the server puts in place of texts that look like secrets. */
+const REDACTED = '[redacted]'
+
 const SIGNS = { added: 'A', modified: 'M', deleted: 'D' } as const
 
 const OMITTED: Readonly<Record<string, string>> = {
@@ -64,7 +67,11 @@ function formatFile({ path, status, hunks }: FileDiff): string {
 function formatLine(line: string): string {
   const text = plainText(line).replaceAll('\n', ' ')
   const hidden = line.length - text.length
-  const shown = hidden === 0 ? text : `${text}  ! ${formatCount(hidden, 'control or invisible character')} left out`
+  const marks = [
+    ...(hidden === 0 ? [] : [`${formatCount(hidden, 'control or invisible character')} left out`]),
+    ...(text.includes(REDACTED) ? ['what looks like a secret is hidden; the file has it'] : []),
+  ]
+  const shown = marks.length === 0 ? text : `${text}  ! ${marks.join('; ')}`
   if (line.startsWith('+')) return paintText('green', shown)
   return line.startsWith('-') ? paintText('red', shown) : shown
 }

@@ -23,9 +23,9 @@ function needsPager(text: string): boolean {
 function runPager(text: string, hint: string): boolean {
   const pager = process.env.PAGER ?? 'less'
   if (pager === '' || pager === 'cat') return false
-  // R shows the colours; F and X leave the text on the screen, where the question about it follows. P is the prompt, in
-  // which ?e asks whether the end is reached.
-  const env = { ...process.env, LESS: process.env.LESS ?? `FRXPs?e${hint}:Space shows more and ${hint}.$` }
+  // R shows the colours; F and X leave the text on the screen, where the question about it follows; e ends at the second
+  // Space at the end. P is the prompt, in which ?e asks whether the end is reached.
+  const env = { ...process.env, LESS: process.env.LESS ?? `FRXePs?eSpace or ${hint}:Space shows more and ${hint}.$` }
   const ran = spawnSync('sh', ['-c', pager], { input: `${text}\n`, stdio: ['pipe', 'inherit', 'inherit'], env })
   // The shell answers 126 or 127 when there is no such program.
   return ran.error === undefined && ran.status !== 126 && ran.status !== 127
