@@ -623,6 +623,26 @@ describe.skipIf(!HAS_PYTEST)('compiled tests that are in the project', () => {
   ignores('in the cache of pytest', planted(pytest(NOTHING), planting(PYTEST_CACHE, EMPTY)))
 })
 
+/** `poetry run pytest`: a program in Python that becomes the runner. */
+const launched = (project: Project): Project => ({
+  ...project,
+  files: { ...project.files, 'tools/poetry': 'import os, sys\nos.execvp(sys.argv[2], sys.argv[2:])\n' },
+  argv: ['python3', 'tools/poetry', 'run', ...project.argv],
+})
+
+describe.skipIf(!HAS_PYTEST)('tests that a package manager starts', () => {
+  it('[REQ-GUARD-10] stay green when they are honest', () => {
+    const guarded = runTests(launched(pytest('def add(a, b):\n    return a + b\n')), 'guarded')
+    expect(guarded.isGreen, guarded.text).toBe(true)
+  })
+  it('[REQ-GUARD-10] are guarded, not the package manager', () => {
+    const forged = launched(pytest(`${FORGED_PYTEST}os._exit(0)`))
+    expect(runTests(forged, 'plain').isGreen, 'without the guard the trick works').toBe(true)
+    const guarded = runTests(forged, 'guarded')
+    expect(guarded.isGreen, guarded.text).toBe(false)
+  })
+})
+
 describe('honest tests of Python', () => {
   for (const { name, project, needs } of HONEST)
     it.skipIf(!has(needs))(`[REQ-GUARD-4] stay green: ${name}`, () => {

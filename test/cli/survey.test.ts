@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -209,4 +209,20 @@ transitions: [{from: A, to: B}]
     forbiddenPatterns: ['tests.js', 'checks/**'],
   })
   expect(loaded.contract.phases.get('B')?.writable).toEqual(['tests.js', 'checks/**'])
+})
+
+test('[REQ-INIT-2] npm runs the scripts where commands do not see the package manager', () => {
+  const programs = folder({ pnpm: '#!/bin/sh\n' })
+  chmodSync(join(programs, 'pnpm'), 0o755)
+  const path = process.env.PATH
+  process.env.PATH = `${programs}:${path}`
+  const scripts = { test: 'pnpm lint && pnpm exec vitest run', lint: 'eslint .' }
+  const found = survey({ 'package.json': npm({ scripts }), 'pnpm-lock.yaml': '' })
+  process.env.PATH = path
+  expect(found).toMatchObject({
+    testCommand: 'npx vitest run',
+    lints: [{ run: 'npm run lint' }],
+    install: 'pnpm install --frozen-lockfile',
+  })
+  expect(found.reason).toContain('pnpm-lock.yaml with npm, because commands do not see pnpm')
 })

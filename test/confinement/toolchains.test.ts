@@ -222,6 +222,50 @@ describe.each(someSettings())('$name', (setting) => {
 
 describe.each(someSettings())('$name', (setting) => {
   it(
+    '[REQ-WALL-24] programs of package managers in ~/.local/bin run, and no other file there is seen',
+    async () => {
+      const home = newHome(setting.account)
+      write(join(home, '.local'), {
+        'bin/uv': '#!/bin/sh\necho "uv with $UV_PYTHON_INSTALL_DIR"\n',
+        'bin/deploy': `#!/bin/sh\necho ${SECRET}\n`,
+        'share/pypoetry/venv/bin/poetry': '#!/bin/sh\necho "poetry with $POETRY_VIRTUALENVS_PATH"\n',
+        'share/pypoetry/auth.toml': SECRET,
+        'share/uv/python/one/bin/python3': '',
+        'share/uv/credentials/credentials.toml': SECRET,
+        'share/elsewhere/tox': `#!/bin/sh\necho ${SECRET}\n`,
+      })
+      write(join(home, '.cache'), {
+        'pypoetry/virtualenvs/kept': '',
+        'node/corepack/v1/kept': '',
+        'other/kept': SECRET,
+      })
+      for (const file of ['bin/uv', 'bin/deploy', 'share/pypoetry/venv/bin/poetry', 'share/elsewhere/tox'])
+        chmodSync(join(home, '.local', file), 0o755)
+      symlinkSync('../share/pypoetry/venv/bin/poetry', join(home, '.local/bin/poetry'))
+      symlinkSync('../share/elsewhere/tox', join(home, '.local/bin/tox'))
+      const [ran, others, seen] = await run(setting, home, {
+        path: [join(home, '.local/bin')],
+        lines: [
+          line('uv && poetry && echo "$COREPACK_HOME $COREPACK_ENABLE_NETWORK"'),
+          line('deploy || tox || echo none'),
+          line(
+            `ls ${home}/.local/bin ${home}/.local/share ${home}/.cache; grep -rs ${SECRET} ${home}/.local ${home}/.cache`,
+          ),
+        ],
+      })
+      expect(ran?.stdout).toBe(
+        `uv with ${home}/.local/share/uv/python\npoetry with ${home}/.cache/pypoetry/virtualenvs\n${home}/.cache/node/corepack 0\nexit 0\nREADY\n`,
+      )
+      expect(others?.stdout).toContain('none\n')
+      expect(seen?.stdout).not.toContain(SECRET)
+      expect(seen?.stdout).toMatch(/bin:\npoetry\nuv\n/)
+    },
+    RUN_MS_MAX,
+  )
+})
+
+describe.each(someSettings())('$name', (setting) => {
+  it(
     '[REQ-WALL-18] tools below /tmp are seen in the sandbox, read-only and without their credentials',
     async () => {
       const home = newHome(setting.account)

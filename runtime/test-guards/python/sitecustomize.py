@@ -3,6 +3,9 @@
 import sys
 
 RUNNERS = ("unittest", "pytest", "py.test")
+# Programs in Python that become the runner, or start it: `poetry run pytest`. They hand the environment on, so that the
+# runner itself is guarded.
+LAUNCHERS = ("poetry", "pipenv", "pdm")
 
 
 def _start():
@@ -64,7 +67,9 @@ def _ignore_compiled():
 
 def _runners():
     """Which runners the command names: `python -m unittest`, `pytest`, `coverage run -m pytest` and the like."""
-    return {word.rsplit("/", 1)[-1] for word in _words()}.intersection(RUNNERS)
+    names = [word.rsplit("/", 1)[-1] for word in _words()]
+    script = next((name for name in names if not name.startswith("-")), "")
+    return set() if script in LAUNCHERS else set(names).intersection(RUNNERS)
 
 
 def _words():

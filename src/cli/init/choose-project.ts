@@ -25,7 +25,7 @@ export async function chooseProject(folder: string, { language, tests, yes }: Wa
       runs: tests,
       reportFile: findReportFile(tests),
       builds: [],
-      lints: [],
+      lints: survey.lints.filter(({ run }) => !tests.includes(run)),
       problem: null,
       isGiven: true,
     }

@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { findProgram } from '../../confinement/probes.js'
+import { buildHostView } from '../../confinement/view/host-view.js'
 import type { Folder } from './project.js'
 
 /** The package manager of a Node.js project. */
@@ -10,6 +14,8 @@ export interface NodeManager {
   readonly workspaces: string
   /** The file that identifies it. */
   readonly sign: string
+  /** Set if commands do not see it, so that npm runs scripts and programs in its place. */
+  readonly isReplaced?: true
 }
 
 const NPM = {
@@ -31,6 +37,20 @@ const LOCKS = [
 
 /** By the lock file, otherwise by the field `packageManager`. */
 export function findNodeManager(folder: Folder, field: string): NodeManager {
+  const manager = readNodeManager(folder, field)
+  const [program = ''] = manager.name.split(' ')
+  if (program === 'npm' || findProgram(program) === null || isSeen(program) || !isSeen('npm')) return manager
+  const sign = `${manager.sign} with npm, because commands do not see ${program}`
+  return { ...NPM, install: manager.install, sign, isReplaced: true }
+}
+
+function isSeen(program: string): boolean {
+  return buildHostView()
+    .path.split(delimiter)
+    .some((folder) => existsSync(join(folder, program)))
+}
+
+function readNodeManager(folder: Folder, field: string): NodeManager {
   const [lock, manager] = LOCKS.find(([name]) => folder.has(name)) ?? [null, null]
   if (lock !== null) return { ...manager, sign: lock, ...(manager === YARN ? readYarn(folder) : {}) }
   const [name = ''] = field.split('@')

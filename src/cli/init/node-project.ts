@@ -136,7 +136,7 @@ function splitScript(
   const isTests = steps.map((step) => RUNNERS_READ.test(expandStep(step, scripts)) && !LINT.test(takeFirstWords(step)))
   const [first, last] = [isTests.indexOf(true), isTests.lastIndexOf(true)]
   if (first === -1) return null
-  const toLine = (step: string): string => formatStep(step, folder, manager)
+  const toLine = (step: string): string => formatStep(replaceManager(step, scripts, manager), folder, manager)
   const isLint = (step: string): boolean => LINT.test(expandStep(step, scripts))
   const others = steps.filter((_, at) => isTests[at] !== true)
   if (others.length === 0) return null
@@ -180,6 +180,14 @@ function expandStep(step: string, scripts: Scripts): string {
 function takeFirstWords(step: string): string {
   const words = step.split(/\s+/).slice(0, 3)
   return words.filter((word) => !word.startsWith('-')).join(' ')
+}
+
+// `pnpm lint` is the script `lint`, which npm runs too; `pnpm exec` and a program of a package are for npx.
+function replaceManager(step: string, scripts: Scripts, { isReplaced }: NodeManager): string {
+  const [, , name = '', rest = ''] = /^(pnpm|yarn|bun)(?: run)? ([\w:.-]+)(.*)$/.exec(step) ?? []
+  if (isReplaced !== true || name === '') return step
+  if (scripts[name] !== undefined) return `npm run ${name}${rest.trim() === '' ? '' : ` --${rest}`}`
+  return step.replace(/^(?:pnpm|yarn|bun)(?: exec| run)? /, 'npx ')
 }
 
 // Scripts find programs of packages by name; a shell does not.

@@ -109,7 +109,9 @@ async function tryWithBuilds(trials: Trials, about: About): Promise<TriedTests> 
     const first = await attempt(about.command.run)
     const more = survey.isGiven === true ? null : addNaming(first.run)
     const named = more === null ? null : await attempt(more)
-    return { ...(named?.run.isComplete === true ? named : first), steps: lints, notes: [] }
+    const given = survey.isGiven === true ? addNaming(first.run) : null
+    const notes = given === null ? [] : [`To name every test: --tests ${JSON.stringify(given)}`]
+    return { ...(named?.run.isComplete === true ? named : first), steps: lints, notes }
   }
   // Earlier build output is left out, because the tests would run old code.
   const alone = await attempt(about.command.run, listBuildOutputs(tree))
@@ -159,7 +161,7 @@ async function trySteps(
       said.push(`\`${step.run}\` ${saw}: it must succeed too before an agent leaves IMPL.`)
     } else
       said.push(
-        `\`${step.run}\` ${saw}: it fails before any task, so no gate asks for it. Correct it, then run init again.`,
+        `\`${step.run}\` ${saw}: it fails before any task, so no gate checks it, and it may fail after a task too. Correct it, then run init again.`,
       )
   }
   return { steps: kept, notes: said }

@@ -134,9 +134,10 @@ function explainRemedy({ trouble, command }: ObservedRun, advice: TrialAdvice): 
       const target = findOutsideTarget(advice.tree, program)
       if (target !== null)
         return `${program} leads to ${target}, which is not visible in the sandbox: make the environment again with an interpreter below /usr or of a version manager (docs/tools.md), or ${change}.`
-      return findProgram(program) === null
+      const installed = findProgram(program)
+      return installed === null
         ? `${program} is not installed here. Install it (packages of the project: ${install}), or ${change}.`
-        : `${program} is installed, but not visible in the sandbox: install it below /usr/local or with a version manager (docs/tools.md), or ${change}.`
+        : `${program} is installed at ${plainLine(installed)}, which commands in the sandbox do not see: install it below /usr/local or with a version manager (docs/tools.md#inside-a-command), or ${change}.`
     }
     case 'module missing':
       return `Install the packages of the project first: ${install}. Commands have no network.`

@@ -55,7 +55,10 @@ export async function makeBaseRoot(keeper: Keeper, view: HostView): Promise<stri
   writeFileSync(join(seen, 'etc/group'), GROUP)
   writeFileSync(join(seen, 'etc/gitconfig'), `${GITCONFIG}${readLineEndings()}`)
   writeFileSync(join(seen, EMPTY), '')
-  for (const { path, target } of view.links) symlinkSync(target, join(seen, path))
+  for (const { path, target } of view.links) {
+    makeFolders(dirname(join(seen, path)))
+    symlinkSync(target, join(seen, path))
+  }
   const root = join(keeper.dir, name)
   const script: string[] = ['set -e']
   const mounts = parseMounts(readFileSync('/proc/self/mountinfo', 'utf8'))
@@ -135,7 +138,10 @@ function buildShowSteps({ path, kind }: Part, { seen, root, mounts }: Base): rea
     return []
   }
   if (kind === 'folder' || isFolder(path)) makeFolders(at)
-  else writeFileSync(at, '')
+  else {
+    makeFolders(dirname(at))
+    writeFileSync(at, '')
+  }
   if (kind === 'folder') return []
   return [
     `mount --rbind ${quoteWord(path)} ${quoteWord(join(root, path))}`,

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import { findPersonalPrograms } from './personal-programs.js'
 import { findToolchains, isInside, readSurroundings, type Toolchain } from './toolchains.js'
 
 /** The parts of the machine that commands can see, all read-only. Everything else does not exist for them. */
@@ -8,7 +9,7 @@ export interface HostView {
   readonly shown: readonly string[]
   /** Settings that are copied: each mount costs every command a little. */
   readonly copied: readonly string[]
-  /** Links at the root of the machine, such as /bin to usr/bin. */
+  /** Links such as /bin to usr/bin. */
   readonly links: readonly { readonly path: string; readonly target: string }[]
   /** Never shown, whether they exist yet or not: tools keep credentials there. */
   readonly covered: readonly string[]
@@ -79,7 +80,11 @@ const TOOLCHAINS = [
   '.asdf',
   '.local/share/mise',
   '.goenv',
+  '.nodenv',
   '.sdkman',
+  '.local/share/pnpm',
+  '.npm-global',
+  '.yarn/bin',
   'go/bin',
   'miniconda3',
 ]
@@ -92,6 +97,7 @@ const CREDENTIALS = [
   '.bun/install/auth',
   '.deno/credentials.json',
   '.local/share/uv/credentials',
+  '.npm-global/etc',
   'miniconda3/.condarc',
   'miniconda3/condarc',
   'miniconda3/condarc.d',
@@ -108,6 +114,7 @@ const CREDENTIALS = [
 const VERSION_SETTINGS: readonly (readonly [folder: string, file: string])[] = [
   ...[
     ...['.nvm/versions/node', '.volta/tools/image/node', '.asdf/installs/nodejs', '.local/share/mise/installs/node'],
+    '.nodenv/versions',
   ].map((folder) => [folder, 'etc/npmrc'] as const),
   ...['.fnm/node-versions', '.local/share/fnm/node-versions'].map(
     (folder) => [folder, 'installation/etc/npmrc'] as const,
@@ -143,10 +150,13 @@ export function buildHostView(environment: NodeJS.ProcessEnv = process.env): Hos
     .map((name) => `/etc/${name}`)
     .filter((path) => existsSync(path))
   const toolchains = findToolchains(around)
+  const personal = findPersonalPrograms(home, onPath)
+  links.push(...personal.links)
   const folders = [
     ...toolchains.flatMap((toolchain) => toolchain.folders),
     ...findOtherToolchains(home, onPath),
     ...findNodePrefix(home),
+    ...personal.shown,
   ]
   for (const folder of folders) if (!shown.some((one) => isInside(one, folder))) shown.push(folder)
   const isShown = (path: string): boolean => shown.some((folder) => isInside(folder, path))
@@ -159,7 +169,8 @@ export function buildHostView(environment: NodeJS.ProcessEnv = process.env): Hos
   const late = toolchains
     .flatMap((toolchain) => toolchain.lateCredentials)
     .filter((one) => isShown(one) && !covered.includes(one))
-  const isSeen = (entry: string): boolean => SYSTEM_PATH.includes(entry) || isShown(entry)
+  const isSeen = (entry: string): boolean =>
+    SYSTEM_PATH.includes(entry) || isShown(entry) || personal.onPath.includes(entry)
   const path = [...onPath, ...toolchains.flatMap((toolchain) => toolchain.programs), ...SYSTEM_PATH].filter(isSeen)
   return {
     shown,
@@ -168,7 +179,7 @@ export function buildHostView(environment: NodeJS.ProcessEnv = process.env): Hos
     covered: [...new Set(covered)],
     coveredLate: [...MACHINE_SETTINGS, ...late],
     path: [...new Set(path)].join(delimiter),
-    variables: Object.assign({}, ...toolchains.map((toolchain) => toolchain.variables)),
+    variables: Object.assign({}, personal.variables, ...toolchains.map((toolchain) => toolchain.variables)),
     toolchains,
     hiddenPrograms: [...new Set(onPath)].filter((entry) => !isSeen(entry)),
   }
