@@ -6,6 +6,7 @@ import { listNeededReviews } from '../core/reviews/consensus-plan.js'
 import { addReviewGate, REVIEW_GATE } from '../core/reviews/independent-review.js'
 import { formatDuration } from '../core/text.js'
 import { formatBlocker, formatConstraint, formatShortJson } from './explain-parts.js'
+import { summarizeContract } from './explain-short.js'
 import type { LoadedContract } from './load/load-contract.js'
 import { formatOrigins, listOrigins } from './origins.js'
 
@@ -24,6 +25,9 @@ export function explainContract(
     `mode ${explained.mode}, starts in ${explained.start}`,
     ...(explained.tests === null ? [] : [`tests: ${explained.tests}`]),
     ...(explained.git === null ? [] : [`git: ${explained.git}`]),
+    '',
+    'In short',
+    ...summarizeContract(result.contract),
     ...explained.phases.flatMap(formatPhaseLines),
     '',
     'Transitions',

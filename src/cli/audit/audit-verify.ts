@@ -3,6 +3,7 @@ import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { LedgerCheck } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
+import { formatCount } from '../../core/text.js'
 import { type ArchiveReport, verifyArchive } from '../../store/archive/verify-archive.js'
 import { verifyExport } from '../../store/export/verify-export.js'
 import { verifyPostgresLedger } from '../../store/postgres/verify-postgres.js'
@@ -55,7 +56,7 @@ export async function verifyLedgerCommand(file: string | undefined, options: Ver
   else {
     for (const { file: read, events } of archives) print(`The archive ${read} is intact: ${events} events.`)
     for (const { code, detail } of report.problems) print(`${paintText('red', code)}: ${plainLine(detail)}`)
-    const counted = `${report.events} events in ${report.streams} streams, ${report.checkpoints} checkpoints`
+    const counted = `${formatCount(report.events, 'event')} in ${formatCount(report.streams, 'stream')}, ${formatCount(report.checkpoints, 'checkpoint')}`
     print(report.ok ? `The ledger is intact: ${counted}.` : `The ledger is NOT intact (${counted} read).`)
     if (report.where !== undefined) print(`Checked without a server in ${report.where}`)
   }

@@ -15,7 +15,7 @@ import { print, printJson, show } from '../terminal/terminal.js'
 export function addAuditCommands(program: CliCommand): void {
   const audit = program
     .command('audit')
-    .description('search, verify and export the ledger')
+    .description('query, verify and export the ledger')
     .examples('phaselock audit recent', 'phaselock audit verify')
   addQuery(audit)
   serverCommand(audit, 'recent', 'the newest events')
@@ -131,5 +131,10 @@ function formatStats({ events, streams, first_at, last_at, by_type, by_code }: L
     return rows.length === 0 ? '' : `\n\n${formatTable(rows, columns)}`
   }
   const head = `${events} events in ${streams} streams\nfrom ${formatTime(first_at)} to ${formatTime(last_at)}`
-  return `${head}${counts('EVENT', by_type)}${counts('REFUSED FOR', by_code)}`
+  // Waiting for people or reviewers is no refusal.
+  const isWaiting = ([code]: readonly [string, number]): boolean => code.endsWith('_pending')
+  const codes = Object.entries(by_code)
+  const refused = Object.fromEntries(codes.filter((one) => !isWaiting(one)))
+  const waited = Object.fromEntries(codes.filter(isWaiting))
+  return `${head}${counts('EVENT', by_type)}${counts('REFUSED FOR', refused)}${counts('WAITED FOR', waited)}`
 }

@@ -11,8 +11,10 @@ import { openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { CONTRACT_FILE } from '../places.js'
+import { printPaged } from '../terminal/pager.js'
 import { print, printJson, show, tell } from '../terminal/terminal.js'
 import { readProgramVersion } from '../version.js'
+import { wrapText } from '../workflow/run-text.js'
 import { chooseContract, loadChosen, ownContract, shortenPath } from './choose-contract.js'
 
 export interface ValidateOptions {
@@ -79,7 +81,20 @@ export async function explain(
     origin: 'file',
   })
   if (options.json === true) printJson(explainJson(loaded))
-  else print(plainText(explainContract(loaded, options)))
+  else printPaged(wrapLines(plainText(explainContract(loaded, options))), {})
+}
+
+// A terminal would break long lines in the middle of words.
+function wrapLines(text: string): string {
+  if (process.stdout.isTTY !== true) return text
+  return text
+    .split('\n')
+    .flatMap((line) => {
+      const indent = /^ */.exec(line)?.[0] ?? ''
+      const [first = '', ...rest] = wrapText(line.trimStart(), `${indent}    `)
+      return [first.slice(4), ...rest]
+    })
+    .join('\n')
 }
 
 const DRAW = { mermaid: toMermaid, dot: toDot, svg: toSvg } as const

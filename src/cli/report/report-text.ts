@@ -134,8 +134,14 @@ function formatApprovalBlock(approvals: readonly ReportedDecision[]): readonly s
       { title: 'WHERE', text: (one) => formatChannel(one.channel) },
       { title: 'WHEN', text: (one) => formatTime(one.at) },
     ]),
+    ...(approvals.some(({ by }) => by === FIRST_OPERATOR)
+      ? [`  ${FIRST_OPERATOR}: the account that started the server`]
+      : []),
   ]
 }
+
+/** The operator that a server begins with. */
+const FIRST_OPERATOR = 'admin'
 
 const ACTS: Readonly<Record<string, string>> = {
   tree_accepted: 'accepted changes',
