@@ -84,8 +84,21 @@ function parseDocument(lines: readonly string[]): Document {
   }
   for (let index = 0; index < lines.length; ) index = readLine(document, lines, index)
   closeAll(document)
+  if (!document.isNode) dropFilesOfAva(document)
   return document
 }
+
+/**
+ * With several files ava names the file of every test: `carts › sums up`. Without it a test has the same name however
+ * many files there are, and is found in its file by its name.
+ */
+function dropFilesOfAva({ levels }: Document): void {
+  const leaves = levels[0]?.leaves ?? []
+  if (!leaves.every(({ path }) => path.length === 1 && path[0]?.includes(AVA) === true)) return
+  for (const { path } of leaves) path[0] = path[0]?.slice(path[0].indexOf(AVA) + AVA.length) ?? ''
+}
+
+const AVA = ' › '
 
 /** Reads one line, or a result with its block, and returns the next line. */
 function readLine(document: Document, lines: readonly string[], index: number): number {
