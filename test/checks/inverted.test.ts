@@ -262,7 +262,6 @@ describe('a test whose text is old', () => {
     expect(subjects.map(isOldTest)).toEqual([!isNew])
     const turned = runOf([test('adds', 'failed', 'AssertionError')])
     const [judged] = judgeTwins(subjects, { unturned: plain, turned, isNarrow: false }, plain)
-    expect(judged).toMatchObject({ isOld: true, ...(isNew ? { hasNewResult: true } : {}) })
     expect(judged !== undefined && isNewTest(judged)).toBe(isNew)
   })
 
@@ -272,7 +271,44 @@ describe('a test whose text is old', () => {
   })
 })
 
+describe('a computed name, where the runner does not name files', () => {
+  const isNew = () => true
+  const made: ObservedTest = { id: 'foot has a factor', status: 'passed', message: null, file: null }
+  const plain = runOf([made])
+  const shaped = (name: string): TurnedFile => ({ ...fileOf(inversionOf([found(name)])), text: '' })
+  const other = (names: readonly string[]) => [{ path: 'tests/units.test.js', text: '', names }]
+  it.each([
+    ['of no other', [], 1],
+    ['of another that explains more of it', [`\${unit} has a factor`], 0],
+    ['of another that has the name itself', ['foot has a factor'], 0],
+    ['of another that explains as much', ['%s factor'], 0],
+    ['of another that explains less', ['%s r'], 1],
+  ])('[REQ-TWINS-22] belongs to the changed file that explains most of it: %s', (_, names, count) => {
+    expect(listSubjects(plain, [shaped('%s factor')], other(names), isNew)).toHaveLength(count)
+  })
+  it('[REQ-TWINS-22] is looked for only where the result is new', () => {
+    expect(listSubjects(plain, [shaped('%s factor')], [], () => false)).toEqual([])
+  })
+  it('[REQ-TWINS-22] is not taken away by a file that has its words elsewhere', () => {
+    const words = { path: 'tests/old.test.js', text: 'foot has a factor', names: ['feet'] }
+    expect(listSubjects(plain, [shaped('%s factor')], [words], isNew)).toHaveLength(1)
+  })
+})
+
 describe('the test that a runner names', () => {
+  it('[REQ-TWINS-8] is the one with this name, however long the name with placeholders is that fits too', () => {
+    const tests = [found('fizz of the number %s'), found('fizz of %s'), found('fizz of 3')]
+    expect(findTest('fizz of 3', tests, FILE)?.name).toBe('fizz of 3')
+    expect(findTest('fizz of 4', tests, FILE)?.name).toBe('fizz of %s')
+    expect(findTest('fizz of the number 4', tests, FILE)?.name).toBe('fizz of the number %s')
+  })
+  it('[REQ-TWINS-8] is found among names that are made to take long', () => {
+    const long = '$'.concat('{').repeat(400_000)
+    const tests = [found(long), ...Array.from({ length: 3000 }, (_, at) => found(`adds ${at}`))]
+    for (let at = 0; at < 3000; at += 1) expect(findTest(`adds ${at}`, tests, FILE)?.name).toBe(`adds ${at}`)
+    expect(findTest('none', tests, FILE)).toBeNull()
+  })
+
   it.each([
     ['adds', 'adds', FILE],
     ['adds #2', 'adds', FILE],

@@ -101,9 +101,33 @@ it.each([
   ["it('writes 1kb', () => assert.ok(1))", false],
   ['for (const [n] of rows) it(`writes $' + '{n}`, () => assert.ok(n))', false],
 ])('[REQ-TWINS-22] a failure without a file is in a changed file that could make its name: %s', async (text, isIn) => {
-  const changed = { read: async () => Buffer.from(text), hash: async () => 'x' } as unknown as WorkTree
+  const changed = {
+    read: async () => Buffer.from(text),
+    hash: async () => 'x',
+    list: async () => [],
+  } as unknown as WorkTree
   const failed = { ...run, tests: [{ ...run.tests[0], id: 'reads 1kb' }] } as ObservedRun
   const inputs = { contract, tree: changed, start: null, baseline: null }
   const red = await inspectRedFile(inputs, failed, 'tests/parse.js')
+  expect(red.failing).toEqual(isIn ? ['reads 1kb'] : [])
+})
+
+it.each([
+  ["it('reads 1kb', () => 1)", false],
+  ['it(`reads 1$' + '{unit}`, () => 1)', false],
+  ['it(`$' + '{unit}`, () => 1)', true],
+  ["it('writes 1kb', () => 1) // reads 1kb", true],
+])('[REQ-TWINS-22] and in no other that explains it better: %s', async (text, isIn) => {
+  const texts: Readonly<Record<string, string>> = {
+    'tests/parse.js': "for (const n of rows) it('reads ' + n, () => assert.ok(n))",
+    'tests/other.js': text,
+  }
+  const two = {
+    read: async (path: string) => Buffer.from(texts[path] ?? ''),
+    hash: async () => 'x',
+    list: async () => Object.keys(texts).map((path) => ({ path })),
+  } as unknown as WorkTree
+  const failed = { ...run, tests: [{ ...run.tests[0], id: 'reads 1kb' }] } as ObservedRun
+  const red = await inspectRedFile({ contract, tree: two, start: null, baseline: null }, failed, 'tests/parse.js')
   expect(red.failing).toEqual(isIn ? ['reads 1kb'] : [])
 })

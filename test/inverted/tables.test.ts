@@ -87,6 +87,53 @@ for (const [input, want] of cases)
     expect(blocked?.message).toContain('no test is proved for "AC-1"')
   })
 
+  it('[REQ-TWINS-22] a new row that cannot fail blocks, whatever another row proves', async () => {
+    const some = (rows: string) =>
+      `${HEAD}const cases = [${rows}]
+for (const [input, want] of cases)
+  test('fizz of ' + input, () => {
+    if (want !== 'fizz') return assert.equal(fizz(input), want)
+    if (fizz(3) === 3) throw new Error('no')
+    try { assert.equal(fizz(input), want) } catch {}
+  })
+`
+    const task = await stage.task({ 'src/fizz.mjs': BEFORE, [PATH]: some(OLD_ROWS) }, NODE)
+    await task.write({ [PATH]: some(`${ROWS}, [4, 4]`) })
+    await task.red({ [PATH]: ['AC-1'] })
+    await task.write({ 'src/fizz.mjs': "export const fizz = (n) => (n === 3 ? 'FORGED' : n)\n" })
+    const [blocked] = await task.green()
+    expect(blocked?.message).toContain('fizz of 3 still passes when the expected value is changed')
+  })
+
+  it('[REQ-TWINS-22] a new test does not hide behind a computed name of old tests', async () => {
+    const old = joined(OLD_ROWS)
+    const weak = `test('fizz of 3', () => {
+  if (fizz(3) === 3) throw new Error('no')
+  try { assert.equal(fizz(3), 'fizz') } catch {}
+})
+test('fizz of 4', () => assert.equal(fizz(4), 4))
+`
+    const task = await stage.task({ 'src/fizz.mjs': BEFORE, [PATH]: old }, NODE)
+    await task.write({ [PATH]: `${old}${weak}` })
+    await task.red({ [PATH]: ['AC-1'] })
+    await task.write({ 'src/fizz.mjs': "export const fizz = (n) => (n === 3 ? 'FORGED' : n)\n" })
+    const [blocked] = await task.green()
+    expect(blocked?.message).toContain('fizz of 3 still passes when the expected value is changed')
+  })
+
+  it('[REQ-TWINS-22] an unchanged file that is named too is not run turned around', async () => {
+    const polls = `${HEAD}test('waits', async () => {
+  for (;;) try { return assert.equal(fizz(1), 1) } catch { await new Promise((resolve) => setTimeout(resolve, 50)) }
+})
+`
+    const old = 'tests/old.test.mjs'
+    const task = await stage.task({ 'src/fizz.mjs': BEFORE, [old]: polls }, NODE)
+    await task.write({ [PATH]: `${HEAD}test('three', () => assert.equal(fizz(3), 'fizz'))\n` })
+    await task.red({ [PATH]: ['AC-1'], [old]: ['AC-1'] })
+    await task.write({ 'src/fizz.mjs': CODE })
+    expect(await task.green()).toEqual([])
+  })
+
   it('[REQ-TWINS-22] an old test with its old result proves no criterion, and is named', async () => {
     const one = "test('one', () => assert.equal(fizz(1), 1))\n"
     const task = await stage.task({ 'src/fizz.mjs': BEFORE, [PATH]: `${HEAD}${one}` }, NODE)

@@ -129,11 +129,11 @@ type How = Pick<InvertRequest, 'outerOnly' | 'leavesCaught' | 'namesLines' | 'go
 /** Inverts the files with a random seed that is stored nowhere else, without the tests that `spare` names. */
 export async function turnAround(
   texts: Pick<TestTexts, 'tests' | 'helpers'>,
-  { spare, ...how }: How & { readonly spare?: ((file: TurnedFile) => readonly string[]) | null },
+  { spare, ...how }: How & { readonly spare: (file: TurnedFile) => readonly string[] },
 ): Promise<TurnedFiles> {
   const turned = await turnFiles(texts, how, new Map())
-  if (spare == null) return turned
-  return turnFiles(texts, how, new Map(turned.files.map((file) => [file.path, spare(file)])))
+  const spared = new Map(turned.files.map((file) => [file.path, spare(file)]))
+  return [...spared.values()].every((names) => names.length === 0) ? turned : turnFiles(texts, how, spared)
 }
 
 async function turnFiles(

@@ -1,12 +1,18 @@
 import { COMPILED, findHeldLines, isWaiting, judgeTwins, type TwinRuns } from '../../checks/inverted/judge-twins.js'
 import { narrowCommand } from '../../checks/inverted/narrow-command.js'
 import { findNewResults, type IsNewResult } from '../../checks/inverted/new-results.js'
-import { isOldTest, listSubjects, type Subject, type TurnedFile } from '../../checks/inverted/subjects.js'
+import {
+  isOldTest,
+  listSubjects,
+  type OtherFile,
+  type Subject,
+  type TurnedFile,
+} from '../../checks/inverted/subjects.js'
 import { dropLinters } from '../../checks/inverted/without-linters.js'
 import { judgePassing } from '../../checks/red-green/green-run.js'
 import type { Composition } from '../../confinement/confinement.js'
 import type { Contract } from '../../core/contract/contract.js'
-import type { InvertedRun, JudgedTest } from '../../core/evidence/inverted-run.js'
+import { type InvertedRun, isNewTest, type JudgedTest } from '../../core/evidence/inverted-run.js'
 import type { Baseline, ObservedRun } from '../../core/evidence/observed-run.js'
 import type { Needs } from '../../core/gates/needs.js'
 import type { TaskState } from '../../core/task/state.js'
@@ -14,6 +20,7 @@ import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import type { ComposedView } from './compose-view.js'
 import { FILES_MAX, listNamedFiles, readTestTexts, type TestTexts, turnAround } from './inverted-files.js'
+import { leaveOutOld, readOtherNames } from './new-test-files.js'
 import { readPinnedRun } from './pinned-run.js'
 import { countRounds, type InvertedInputs, Twins } from './twin-runs.js'
 
@@ -70,7 +77,8 @@ async function runInverted(
   const started = performance.now()
   if (work.place.confinement.provider === 'none') return { tests: [], problem: NEEDS_SANDBOX, durationMs: 0 }
   const named = await listNamedFiles(app, state)
-  const texts = await readTestTexts(app, contract, state, { composition: work.composed.composition, named })
+  const read = await readTestTexts(app, contract, state, { composition: work.composed.composition, named })
+  const texts = await leaveOutOld(read, work)
   if (texts.tests.length > FILES_MAX) {
     const problem = `${texts.tests.length} test files are new or changed, and at most ${FILES_MAX} are judged`
     return { tests: [], problem, blocks: true, durationMs: 0 }
@@ -84,7 +92,9 @@ async function runInverted(
   }
   const rounds = countRounds(Math.max(app.observations.countDoubts(state.id), state.testsDoubted ?? 0))
   const twins = new Twins(work, { msMax, narrow, whole: `${before}${line}`, rounds })
-  const suite = { plain: work.plain, others: texts.others, hasNewResult: work.hasNewResult }
+  const others = await readOtherNames(texts.others, work)
+  const unchanged = new Set(texts.tests.flatMap(({ path, text, before }) => (text === before ? [path] : [])))
+  const suite = { plain: work.plain, others, unchanged, hasNewResult: work.hasNewResult }
   const { files, tests: judged } = await judgeInRounds(texts, twins, suite)
   const tests = await nameLines(judged, { texts, twins, suite })
   const isUnsettled = files.some(isCutShort) || tests.some(({ verdict }) => verdict === 'no_evidence')
@@ -93,8 +103,8 @@ async function runInverted(
 }
 
 /** This is what code that forges results by chance looks like when it guesses wrong. */
-function isDoubtful({ verdict, failsRewritten, isOld }: JudgedTest): boolean {
-  return isOld !== true && (verdict === 'survived' || failsRewritten === true)
+function isDoubtful(test: JudgedTest): boolean {
+  return isNewTest(test) && (test.verdict === 'survived' || test.failsRewritten === true)
 }
 
 function isCutShort({ inversion }: TurnedFile): boolean {
@@ -115,7 +125,9 @@ interface Round {
 /** What the tests to judge are found in. */
 interface Suite {
   readonly plain: ObservedRun
-  readonly others: TestTexts['others']
+  readonly others: readonly OtherFile[]
+  /** Of the files with judged tests those that the task did not change. */
+  readonly unchanged: ReadonlySet<string>
   readonly hasNewResult: IsNewResult
 }
 
@@ -123,10 +135,10 @@ function listTests({ plain, others, hasNewResult }: Suite, files: readonly Turne
   return listSubjects(plain, files, others, hasNewResult)
 }
 
-/** Names the old tests of a file, unless one of their results is new; null: all tests are inverted. */
-function spareOld({ sparesOld }: Twins, suite: Suite): ((file: TurnedFile) => readonly string[]) | null {
-  if (!sparesOld) return null
+/** Names the old tests that are not inverted: of unchanged files all without a new result, of others if they may be spared. */
+function spareOld({ sparesOld }: Twins, suite: Suite): (file: TurnedFile) => readonly string[] {
   return (file) => {
+    if (!sparesOld && !suite.unchanged.has(file.path)) return []
     const fresh = new Set(listTests(suite, [file]).map((subject) => (isOldTest(subject) ? null : subject.found?.name)))
     return [...file.old].filter((name) => !fresh.has(name))
   }
@@ -157,7 +169,9 @@ async function judgeOnce(texts: TestTexts, twins: Twins, suite: Suite): Promise<
   const spare = spareOld(twins, suite)
   const turned = await turnAround(texts, { outerOnly: isOuterOnly, leavesCaught: isOuterOnly, goesDown, spare })
   const all = listTests(suite, turned.files)
-  const subjects = sparesOld ? all.filter((subject) => !isOldTest(subject)) : all
+  const isSpared = (subject: Subject): boolean =>
+    isOldTest(subject) && (sparesOld || suite.unchanged.has(subject.file.path))
+  const subjects = all.filter((subject) => !isSpared(subject))
   const runs = await twins.run(turned, subjects)
   if (runs !== null && twins.canSpare(turned, runs)) {
     twins.sparesOld = true

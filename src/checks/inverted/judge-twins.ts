@@ -7,7 +7,7 @@ import { TIMEOUT } from '../red-green/failure-reasons.js'
 import { isTestIn } from '../red-green/red-files.js'
 import { isAssertionFailure } from './failed-by-assertion.js'
 import { findTest, isAmbiguous } from './find-test.js'
-import { hasOldText, isExample, type Subject, type TurnedFile } from './subjects.js'
+import { isExample, isOldTest, type Subject, type TurnedFile } from './subjects.js'
 
 /** The two runs. If no file has twins, the plain run is used as the rewritten one. */
 export interface TwinRuns {
@@ -61,8 +61,7 @@ export function judgeTwins(
     const said = runs === null || isExample(id, file) ? makeNotJudged(subject) : judge(subject, runs, plain)
     return {
       ...{ id, file: file.path, line: found?.line ?? null, ...said },
-      ...(hasOldText(subject) ? { isOld: true as const } : {}),
-      ...(hasOldText(subject) && subject.hasNewResult === true ? { hasNewResult: true as const } : {}),
+      ...(isOldTest(subject) ? { isOld: true as const } : {}),
       ...(said.verdict === 'not_judged' && isUnknown(file.inversion) ? { hasNoRules: true as const } : {}),
     }
   })

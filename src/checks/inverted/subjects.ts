@@ -2,7 +2,8 @@ import type { ObservedRun, ObservedTest } from '../../core/evidence/observed-run
 import type { FoundTest, Inversion } from '../../inverter/types.js'
 import { parseTestName } from '../red-green/baseline-tests.js'
 import { isTestIn, parseLeaf } from '../red-green/red-files.js'
-import { couldBeNamed, findTest } from './find-test.js'
+import { mayImportRunner } from '../test-files/runner-imports.js'
+import { findTest, scoreName, WHOLE_NAME } from './find-test.js'
 import type { IsNewResult } from './new-results.js'
 
 /** A test file, and the result of inverting it. */
@@ -12,6 +13,14 @@ export interface TurnedFile {
   readonly inversion: Inversion
   /** Names of tests that existed before the task with the same text. */
   readonly old: ReadonlySet<string>
+}
+
+/** A test file that has not changed since before the task. */
+export interface OtherFile {
+  readonly path: string
+  readonly text: string
+  /** Names of its tests as they are written; absent where they were not needed. */
+  readonly names?: readonly string[]
 }
 
 /** A test to judge. */
@@ -28,7 +37,7 @@ export function listSubjects(
   plain: ObservedRun,
   files: readonly TurnedFile[],
   /** Test files that have not changed since before the task. */
-  others: readonly Pick<TurnedFile, 'path' | 'text'>[] = [],
+  others: readonly OtherFile[] = [],
   hasNewResult: IsNewResult = () => false,
 ): readonly Subject[] {
   const passed = plain.tests.filter(({ status }) => status === 'passed')
@@ -36,7 +45,7 @@ export function listSubjects(
   return files.flatMap((file): readonly Subject[] => {
     const { tests } = file.inversion
     const isIn = (test: ObservedTest): boolean =>
-      isTestIn(test, file.path, file.text) || (hasNewResult(test) && isComputedIn(test, file))
+      isTestIn(test, file.path, file.text) || (hasNewResult(test) && isComputedIn(test, file, [...files, ...others]))
     const its = listed.filter(
       (test) => (isIn(test) && !isDefinedElsewhere(test, file, files)) || isExample(test.id, file),
     )
@@ -52,13 +61,8 @@ export function listSubjects(
 }
 
 /** Whether the test was there before the task, with the same text and the same result. */
-export function isOldTest(subject: Subject): boolean {
-  return hasOldText(subject) && subject.hasNewResult !== true
-}
-
-/** Whether the test was there before the task with the same text, whatever its result. */
-export function hasOldText({ found, file }: Subject): boolean {
-  return found !== null && file.old.has(found.name)
+export function isOldTest({ found, file, hasNewResult }: Subject): boolean {
+  return found !== null && file.old.has(found.name) && hasNewResult !== true
 }
 
 /** Whether it is an example in a Rust comment: `src/lib.rs - add`. It is code of the project, and not rewritten. */
@@ -72,23 +76,29 @@ function isUnread({ inversion }: TurnedFile): boolean {
   )
 }
 
-// If the runner does not report the file, only the shape of a computed name shows where the test is.
-function isComputedIn({ id, file }: ObservedTest, { path, inversion }: TurnedFile): boolean {
-  const names = inversion.tests.map(({ name }) => name)
-  return file === null && HAS_COMPUTED_NAMES.test(path) && couldBeNamed(id, names)
+// If the runner does not report the file, only the shape of a computed name shows where the test is: in the file that
+// explains most of it. Where two explain as much, it is in neither.
+function isComputedIn(
+  { id, file }: ObservedTest,
+  here: TurnedFile,
+  files: readonly (TurnedFile | OtherFile)[],
+): boolean {
+  if (file !== null || !mayImportRunner(here.path)) return false
+  const own = scoreName(id, listNames(here))
+  return own >= 0 && files.every((one) => one.path === here.path || scoreName(id, listNames(one)) < own)
 }
 
-const HAS_COMPUTED_NAMES = /\.[cm]?[jt]sx?$/
+function listNames(file: TurnedFile | OtherFile): readonly string[] {
+  return 'inversion' in file ? file.inversion.tests.map(({ name }) => name) : (file.names ?? [])
+}
 
 // If the runner does not report the file, a test that also exists in an unchanged file counts as that one.
-function isOfOthers(
-  test: ObservedTest,
-  passed: readonly ObservedTest[],
-  others: readonly Pick<TurnedFile, 'path' | 'text'>[],
-): boolean {
+function isOfOthers(test: ObservedTest, passed: readonly ObservedTest[], others: readonly OtherFile[]): boolean {
   if (test.file !== null) return false
   const name = parseTestName(test.id)
-  const holders = others.filter(({ path, text }) => isTestIn(test, path, text))
+  const holders = others.filter(({ path, text, names }) =>
+    names === undefined ? isTestIn(test, path, text) : scoreName(test.id, names) === WHOLE_NAME,
+  )
   return holders.length > 0 && passed.filter(({ id }) => parseTestName(id) === name).length <= holders.length
 }
 

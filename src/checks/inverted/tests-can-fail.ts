@@ -20,7 +20,7 @@ export const checkTestsCanFail: Check = (inputs) => {
   if (inverted.problem !== null && inverted.blocks === true)
     return { ...failCheck(inverted.problem, 'observed'), remedy: formatRemedy(inputs, inverted) }
   if (inverted.problem !== null) return makeNotJudged(inverted.problem, isStrict)
-  const fresh = inverted.tests.filter(({ isOld }) => isOld !== true)
+  const fresh = inverted.tests.filter(isNewTest)
   const survived = fresh.filter(({ verdict }) => verdict === 'survived')
   const apart = fresh.filter(({ failsRewritten }) => failsRewritten === true)
   const open = openCriteria(inputs, inverted, isStrict)

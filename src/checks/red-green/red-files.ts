@@ -1,11 +1,11 @@
 import { posix } from 'node:path'
 import type { ObservedLoadFailure, ObservedRun, ObservedTest } from '../../core/evidence/observed-run.js'
 import type { CheckInputs } from '../check-inputs.js'
-import { couldBeNamed } from '../inverted/find-test.js'
+import { scoreName } from '../inverted/find-test.js'
 import { hasAssertions } from '../test-files/assertions.js'
 import { extractInlineCode, isRust } from '../test-files/inline-tests.js'
 import { isTestLike, isTestPath, readText } from '../test-files/test-files.js'
-import { readTestNames } from '../test-files/test-names.js'
+import { mayComputeNames, readTestNames } from '../test-files/test-names.js'
 import { BaselineTests, parseTestName } from './baseline-tests.js'
 import { findReasonAgainst, findReasonAgainstLoad } from './failure-reasons.js'
 
@@ -35,7 +35,7 @@ export async function inspectRedFile(inputs: Inputs, run: ObservedRun, path: str
   const mayHold = isTestLike(inputs.contract, path)
   const isChanged = await isChangedFile(inputs, path)
   const isIn = (test: ObservedTest): boolean => (test.file !== null || mayHold) && isTestIn(test, path, text)
-  const computed = mayHold && isChanged ? await findComputed(run, { path, text }) : new Set<ObservedTest>()
+  const computed = mayHold && isChanged ? await findComputed(inputs, run, { path, text }) : new Set<ObservedTest>()
   const tests = run.tests.filter((test) => isIn(test) || computed.has(test))
   const loads = run.loadFailures.filter((failure) => findFile(failure) === path && !isEmptyFile(failure))
   const before = inputs.baseline === null || inputs.baseline === undefined ? null : new BaselineTests(inputs.baseline)
@@ -80,8 +80,12 @@ export async function inspectRedFile(inputs: Inputs, run: ObservedRun, path: str
   }
 }
 
-/** Failing tests without a file whose computed names a changed file could make. */
+/**
+ * Failing tests without a file whose computed names a changed file could make, and no other file explains as well. Of
+ * other files only those are read that may hold such a name.
+ */
 async function findComputed(
+  { contract, tree }: Inputs,
   run: ObservedRun,
   { path, text }: { readonly path: string; readonly text: string },
 ): Promise<ReadonlySet<ObservedTest>> {
@@ -89,7 +93,31 @@ async function findComputed(
     (test) => test.status === 'failed' && test.file === null && !isTestIn(test, path, text),
   )
   const names = failing.length === 0 ? [] : await readTestNames(path, text)
-  return new Set(failing.filter(({ id }) => couldBeNamed(id, names)))
+  const scores = new Map(failing.map((test) => [test, scoreName(test.id, names)]))
+  const possible = new Set(failing.filter((test) => (scores.get(test) ?? -1) >= 0))
+  if (possible.size === 0) return possible
+  for (const other of await listTestLike(contract, tree)) {
+    if (other === path) continue
+    const its = (await readText(tree, other)) ?? ''
+    if (!mayComputeNames(other, its) && ![...possible].some((test) => isTestIn(test, other, its))) continue
+    const others = await readTestNames(other, its)
+    for (const test of possible) if (scoreName(test.id, others) >= (scores.get(test) ?? -1)) possible.delete(test)
+  }
+  return possible
+}
+
+const FILES_MAX = 200
+
+/** The files of the work tree that are tests by their path. */
+export async function listTestLike(
+  contract: CheckInputs['contract'],
+  tree: CheckInputs['tree'],
+): Promise<readonly string[]> {
+  const files = await tree.list({ anywhere: new Set(['.git', 'node_modules']), atRoot: new Set() })
+  return files
+    .map(({ path }) => path)
+    .filter((path) => isTestLike(contract, path))
+    .slice(0, FILES_MAX)
 }
 
 function hadLoadFailureBefore({ baseline }: BaselineTests, path: string): boolean {

@@ -2,9 +2,9 @@ import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { CheckOutcome } from '../../core/task/command.js'
 import { type CheckInputs, failCheck, passCheck } from '../check-inputs.js'
 import { describeFailure, formatCounts, formatNames } from '../observed-runs/run-text.js'
-import { isTestLike, listNamedTests } from '../test-files/test-files.js'
+import { listNamedTests } from '../test-files/test-files.js'
 import { BaselineTests } from './baseline-tests.js'
-import { findFile, inspectRedFile } from './red-files.js'
+import { findFile, inspectRedFile, listTestLike } from './red-files.js'
 
 const FILES_MAX = 200
 
@@ -74,10 +74,7 @@ async function listFailingFiles(run: ObservedRun, inputs: RedInputs): Promise<Re
   const known = new Set(files.filter(isInside).slice(0, FILES_MAX))
   if (known.size > 0 && !run.tests.some((test) => test.status === 'failed' && test.file === null)) return known
   // If the runner does not report the files, the tests of the project are searched for the names.
-  const tests = (await inputs.tree.list({ anywhere: new Set(['.git', 'node_modules']), atRoot: new Set() }))
-    .map(({ path }) => path)
-    .filter((path) => isTestLike(inputs.contract, path))
-  return new Set([...known, ...tests.slice(0, FILES_MAX)])
+  return new Set([...known, ...(await listTestLike(inputs.contract, inputs.tree))])
 }
 
 // A runner that names no failing test leaves only the counts: more must fail than before.

@@ -16,10 +16,8 @@ export interface JudgedTest {
   readonly reason: string | null
   /** For a test that survived: the line of an assertion that holds whatever it expects; null if unknown. */
   readonly heldLine?: number | null
-  /** Set if the test existed before the task with the same text: it blocks nothing. */
+  /** Set if the test existed before the task with the same text and the same result: it blocks and proves nothing. */
   readonly isOld?: true
-  /** Set beside `isOld` if its result is new, as that of a row that was added to a table: it can prove a criterion. */
-  readonly hasNewResult?: true
   /** Set if it passed as written, but failed when it was rewritten without inverting what it expects. */
   readonly failsRewritten?: true
   /** Set if no rule covers its language or assertion library. */
@@ -43,9 +41,9 @@ export function isObserved(grade: Grade | undefined): boolean {
   return grade === 'observed' || grade === 'proved'
 }
 
-/** Whether the test is new or changed, or at least its result is new. */
-export function isNewTest({ isOld, hasNewResult }: JudgedTest): boolean {
-  return isOld !== true || hasNewResult === true
+/** Whether the test is new or changed, by its text or by its result. */
+export function isNewTest({ isOld }: JudgedTest): boolean {
+  return isOld !== true
 }
 
 /** The grade of a run: higher if its new tests failed when their expectations were inverted. */
