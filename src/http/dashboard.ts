@@ -63,7 +63,9 @@ export function addDashboard(server: FastifyInstance): Dashboard {
   }
   const sendDocument = (reply: FastifyReply): FastifyReply =>
     sendFile(reply.header('cache-control', 'no-cache'), '.html', loadFiles().get('index.html') ?? NOT_BUILT)
-  for (const path of DASHBOARD_PATHS) server.get(path, async (_request, reply) => sendDocument(reply))
+  // HEAD too: it is how people try whether a page is there (`curl -I`).
+  for (const path of DASHBOARD_PATHS)
+    server.get(path, { exposeHeadRoute: true }, async (_request, reply) => sendDocument(reply))
   server.get(ASSETS_PATH, async (request, reply) => {
     const { name } = request.params as { readonly name: string }
     const file = loadFiles().get(`assets/${name}`)

@@ -40,10 +40,12 @@ function judgeFailing(run: ObservedRun, before: BaselineTests | null): CheckOutc
   if (run.problem !== null && missing.length === 0) return failCheck(run.problem, 'observed', run.trouble)
   const failed = run.counts?.failed ?? 0
   if (failed === 0 && missing.length === 0) return failCheck(`no test failed${formatCounts(run)}`, 'observed')
-  return passCheck(
-    missing.length > 0 ? `${failed} failed, ${missing.length} wait for code that is not there yet` : `${failed} failed`,
-    'observed',
-  )
+  return passCheck(missing.length > 0 ? formatWaiting(failed, missing.length) : `${failed} failed`, 'observed')
+}
+
+function formatWaiting(failed: number, missing: number): string {
+  const wait = `${missing === 1 ? '1 file or package waits' : `${missing} files or packages wait`} for code that is not there yet`
+  return failed === 0 ? wait : `${failed} failed, ${wait}`
 }
 
 /** Why the failures of the run show nothing about this task; null when one of them does. */

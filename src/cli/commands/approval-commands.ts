@@ -91,7 +91,8 @@ async function answer(
   }
   // The digest of the content that was shown: if it changes meanwhile, the server refuses.
   const decided = await client.decide(id, compact({ decision, digest, comment: options.comment, channel: 'cli' }))
-  show(options, decided, `${plainLine(decided.id)} ${formatDecided(decided)}.`)
+  const next = decided.status === 'pending' ? '' : ' An agent that waits for it goes on by itself.'
+  show(options, decided, `${plainLine(decided.id)} ${formatDecided(decided)}.${next}`)
 }
 
 async function printApproval(

@@ -7,7 +7,8 @@ import { type Client, openClient } from '../client/client.js'
 import type { ClientOptions } from '../client/connection.js'
 import { EXIT, Stop } from '../exit.js'
 import { type ChangeTotals, isTask, reportText } from '../report/report-text.js'
-import { print, show } from '../terminal/terminal.js'
+import { printPaged } from '../terminal/pager.js'
+import { print, printJson, show } from '../terminal/terminal.js'
 
 const NAME_CHARS_MAX = 80
 const EVENTS_MAX = 50
@@ -43,7 +44,8 @@ async function showReport(run: string | undefined, options: ReportOptions): Prom
     if (options.html !== undefined) await writePage(report, options)
     else {
       const found = { changes: await findChanges(client, report), refusals: await listRefusals(client, report) }
-      show(options, report, reportText(report, found))
+      if (options.json === true) printJson(report)
+      else printPaged(reportText(report, found), {})
     }
   } finally {
     await door.close()

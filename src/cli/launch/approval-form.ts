@@ -9,7 +9,7 @@ import { wrapText } from '../workflow/run-text.js'
 const LINE_CHARS_MAX = 300
 const FILES_MAX = 15
 const NAMED_MAX = 4
-const DIGEST_CHARS = 16
+const DIGEST_CHARS = 8
 const COMMENT_CHARS_MAX = 4000
 /** Some versions of Claude Code show so many lines of a form, each cut at the edge, and fold the rest. */
 const SHOWN_LINES = 3
@@ -71,11 +71,9 @@ export function formatApprovalForm(approval: Approval, url: string, gates: reado
     ].join(' · '),
     'Read all of it in another terminal, in this folder: phaselock approve',
     ...fitRows(listDetails(approval)),
-    [
-      `${url}/approvals/${plainLine(approval.id)}`,
-      `agent ${plainLine(approval.agent_id ?? 'unknown')}`,
-      `digest ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…`,
-    ].join(' · '),
+    [`${url}/approvals/${plainLine(approval.id)}`, `digest ${plainLine(approval.digest).slice(0, DIGEST_CHARS)}…`].join(
+      ' · ',
+    ),
   ].join('\n')
 }
 
@@ -83,18 +81,28 @@ export function formatApprovalForm(approval: Approval, url: string, gates: reado
 function listDetails(approval: Approval): readonly string[] {
   const { artifacts, contents = {}, checks = [], warnings } = approval
   const open = checks.filter(({ status }) => status !== 'passed')
-  // The diff is read where it is whole.
   const others = artifacts.filter(({ type }) => type !== CHANGES_ARTIFACT)
   return [
     ...formatSinceLast(approval.since_last ?? null),
     ...warnings.map((warning) => `Warning: ${plainLine(String(warning.message))}`),
     ...formatChecks(open, ''),
     ...listMoreFiles(approval.diff),
+    ...listChanges(approval.diff),
     ...others.flatMap(({ type }) => [
       `${plainLine(type)}:`,
       ...formatContent(contents[type] ?? null).map((line) => `│ ${cutLine(line)}`),
     ]),
   ]
+}
+
+/** The diff, as much of it as there is room for. */
+function listChanges(diff: Json | undefined): readonly string[] {
+  const files = isObject(diff) && Array.isArray(diff.files) ? diff.files.filter(isObject) : []
+  return files.flatMap(({ path, hunks }) => {
+    const parts = Array.isArray(hunks) ? hunks.filter(isObject) : []
+    const lines = parts.flatMap((hunk) => (Array.isArray(hunk.lines) ? hunk.lines.map(String) : []))
+    return lines.length === 0 ? [] : [`${plainLine(String(path))}:`, ...lines.map((line) => `│ ${cutLine(line)}`)]
+  })
 }
 
 function fitRows(lines: readonly string[]): readonly string[] {

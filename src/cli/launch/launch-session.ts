@@ -26,6 +26,7 @@ import {
   formatServerNote,
   formatStart,
 } from './session-text.js'
+import { isContractUncommitted, UNCOMMITTED } from './uncommitted-contract.js'
 import { UpstreamMcp } from './upstream-mcp.js'
 
 /** The first message comes as soon as the tools are listed; its hook is called before anything else happens. */
@@ -160,6 +161,7 @@ async function holdSession(session: Session): Promise<TerminalEnd> {
     status.show()
     const prepared = (await native?.complete?.(plan, first)) ?? first
     tell(formatStart(kind, task, server.url))
+    if (isContractUncommitted(process.cwd())) tell(UNCOMMITTED)
     const env = { ...omitVariables(process.env, native?.dropped), ...prepared.env, [SECRET_VARIABLE]: shim.secret }
     const signal = hooks === null ? undefined : watchHooks(hooks, ready)
     const ended = await runInTerminal({

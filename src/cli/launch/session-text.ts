@@ -75,8 +75,12 @@ export function formatStart(kind: AgentCliKind, task: SessionTask, url: string):
     `Dashboard: ${url} (log in with \`${findProgramName()} login\`)`,
     ...(process.cwd().startsWith(task.claimed.task.workspace) ? [] : ['It has a separate work tree.']),
     `If ${kind.title} asks whether you trust the folder, answer yes. What the agent may do there is decided by Phaselock.`,
+    ...(kind.name === 'claude' && (process.env.ANTHROPIC_API_KEY ?? '') !== '' ? [API_KEY] : []),
   ].join('\n')
 }
+
+const API_KEY =
+  'If it asks whether to use the API key of your environment, answer yes unless you are logged in with an account.'
 
 /** Printed when the session is over. */
 export function formatEnd(kind: AgentCliKind, id: string, task: Task | null): string {

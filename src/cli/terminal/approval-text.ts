@@ -128,7 +128,7 @@ export function formatEnded({ status, expires_at, decisions }: Approval): string
 }
 
 function formatApprovers({ approvers, min_approvals }: Approval): string {
-  const names = approvers.join(', ')
+  const names = approvers.map((name) => (name === 'human' ? 'a person' : name)).join(', ')
   if (min_approvals !== 1) return `${min_approvals} of ${names}`
   return approvers.length > 1 ? `one of ${names}` : names
 }
