@@ -26,6 +26,16 @@ describe('a diff on the terminal', () => {
     expect(text).toContain('M a b')
   })
 
+  it('[REQ-PAGED-1] a line in which something is hidden is marked, so that nobody takes it for the content', () => {
+    const lines = ['+const url = "https://[redacted]@example.com/"', '+const port = 80']
+    const hunks = [{ old_start: 1, old_lines: 0, new_start: 1, new_lines: 2, lines }]
+    const [hidden, plain] = formatDiff(diffOf([fileOf({ hunks })]))
+      .split('\n')
+      .slice(-2)
+    expect(hidden).toBe(`${lines[0]}  ! what looks like a secret is hidden; the file has it`)
+    expect(plain).toBe(lines[1])
+  })
+
   it('[REQ-PAGED-1] a diff that cannot be made says why, and nothing changed is said', () => {
     const none = diffOf([], { available: false, unavailable_reason: 'The tree was not recorded.' })
     expect(formatDiff(none)).toBe('No diff: The tree was not recorded.')

@@ -45,7 +45,7 @@ export function formatStatus({
     field('Contract', `${name} ${version} (${hash.slice(0, 12)})`),
     field('Mode', status.mode),
     ...(status.paused === null ? [] : [field('Paused', `all agents: ${status.paused}`)]),
-    field('Tasks', formatCounts(status.tasks.by_status)),
+    field('Tasks', `${formatCounts(status.tasks.by_status)}${nameReport(status.tasks.by_status)}`),
     ...(status.run === null ? [] : ['', paintText('bold', 'Run'), ...runLines(status.run)]),
     '',
     paintText('bold', 'Working'),
@@ -113,6 +113,10 @@ function formatAlertTable(alerts: Status['alerts']): string {
     { title: 'SINCE', text: (one) => formatTime(one.since) },
     { title: 'MESSAGE', text: (one) => one.message, isFlexible: true },
   ])
+}
+
+function nameReport({ completed = 0 }: Readonly<Record<string, number>>): string {
+  return completed === 0 ? '' : ' (what the newest did: phaselock report)'
 }
 
 function formatCounts(counts: Readonly<Record<string, number>>): string {

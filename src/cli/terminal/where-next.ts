@@ -36,7 +36,11 @@ function findPlace(program: string, cwd: string): Place {
   if (note !== undefined)
     return {
       place: `A server runs for this folder: ${note.url}`,
-      steps: [...listAgentSteps(at), { label: 'Open the dashboard', command: `${program} login` }],
+      steps: [
+        ...listAgentSteps(at),
+        { label: 'Open the dashboard', command: `${program} login` },
+        { label: 'Stop the server', command: `${program} down` },
+      ],
     }
   const work = listAgentSteps({ ...at, isDown: true })
   const root = folders.findIndex((folder) => existsSync(join(folder, '.git')))

@@ -62,6 +62,13 @@ export function DiffView({ diff, onLoad, note }: DiffViewProps) {
   )
 }
 
+/** What the server puts in place of texts that look like secrets. */
+const REDACTED = '[redacted]'
+
+function hidesSecrets({ hunks }: FileDiff): boolean {
+  return hunks.some(({ lines }) => lines.some((line) => line.includes(REDACTED)))
+}
+
 interface FilePartProps extends Pick<DiffViewProps, 'onLoad'> {
   readonly file: FileDiff
   readonly isWhole: boolean
@@ -97,7 +104,15 @@ function FilePart({ file, isWhole, note, onLoad }: FilePartProps) {
 }
 
 function FileBody({ file, isWhole, onLoad }: Omit<FilePartProps, 'note'>) {
-  if (file.hunks.length > 0) return <FileRows file={file} isWhole={isWhole} />
+  if (file.hunks.length > 0)
+    return (
+      <>
+        {hidesSecrets(file) && (
+          <p className="diff-cut">What looks like a secret is hidden here ({REDACTED}); the file has it.</p>
+        )}
+        <FileRows file={file} isWhole={isWhole} />
+      </>
+    )
   const canLoad = onLoad !== undefined && (file.omitted === 'too_large' || file.omitted === 'too_many_files')
   return (
     <p className="diff-cut">
