@@ -78,7 +78,9 @@ function served(): readonly string[] {
 function isPublic(call: string): boolean {
   const section = sectionsOf('docs/api.md').get('Without a token') ?? ''
   const listed = [...section.matchAll(/^\| `((?:GET|POST) [^`]+)`/gm)].map(([, one = '']) => one)
-  const pages = DASHBOARD_ROUTES.map((path) => `GET ${path.replace(/:(\w+)/g, '{$1}')}`)
+  const pages = DASHBOARD_ROUTES.flatMap((path) =>
+    ['GET', 'HEAD'].map((method) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`),
+  )
   return [...listed, ...pages, 'GET /api/v1/health', 'GET /schemas/{name}', 'GET /style.css'].includes(call)
 }
 

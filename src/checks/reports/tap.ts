@@ -1,6 +1,7 @@
 import { type Cause, findCause, findCausesOfFiles, parsePrintedErrors, UNKNOWN_CAUSE } from './causes.js'
 import { type LoadFailure, makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { createTally, type Tally } from './tally.js'
+import { dropFilesOfAva } from './tap-ava.js'
 import { type Details, isVersion, type PointLine, parseDetails, parsePlan, parsePoint, summarize } from './tap-lines.js'
 import { countIndent, parseWholeNumber } from './text.js'
 
@@ -84,21 +85,9 @@ function parseDocument(lines: readonly string[]): Document {
   }
   for (let index = 0; index < lines.length; ) index = readLine(document, lines, index)
   closeAll(document)
-  if (!document.isNode) dropFilesOfAva(document)
+  if (!document.isNode) dropFilesOfAva(document.levels[0]?.leaves ?? [])
   return document
 }
-
-/**
- * With several files ava names the file of every test: `carts › sums up`. Without it a test has the same name however
- * many files there are, and is found in its file by its name.
- */
-function dropFilesOfAva({ levels }: Document): void {
-  const leaves = levels[0]?.leaves ?? []
-  if (!leaves.every(({ path }) => path.length === 1 && path[0]?.includes(AVA) === true)) return
-  for (const { path } of leaves) path[0] = path[0]?.slice(path[0].indexOf(AVA) + AVA.length) ?? ''
-}
-
-const AVA = ' › '
 
 /** Reads one line, or a result with its block, and returns the next line. */
 function readLine(document: Document, lines: readonly string[], index: number): number {

@@ -9,7 +9,7 @@ import { wrapText } from '../workflow/run-text.js'
 const LINE_CHARS_MAX = 300
 const FILES_MAX = 15
 const NAMED_MAX = 4
-const DIGEST_CHARS = 8
+const DIGEST_CHARS = 16
 const COMMENT_CHARS_MAX = 4000
 /** Some versions of Claude Code show so many lines of a form, each cut at the edge, and fold the rest. */
 const SHOWN_LINES = 3
