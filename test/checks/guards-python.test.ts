@@ -624,16 +624,20 @@ describe.skipIf(!HAS_PYTEST)('compiled tests that are in the project', () => {
 })
 
 /** `poetry run pytest`: a program in Python that becomes the runner. */
-const launched = (project: Project): Project => ({
+const launched = (project: Project, manager = 'poetry'): Project => ({
   ...project,
-  files: { ...project.files, 'tools/poetry': 'import os, sys\nos.execvp(sys.argv[2], sys.argv[2:])\n' },
-  argv: ['python3', 'tools/poetry', 'run', ...project.argv],
+  files: { ...project.files, [`tools/${manager}`]: 'import os, sys\nos.execvp(sys.argv[2], sys.argv[2:])\n' },
+  argv: ['python3', `tools/${manager}`, 'run', ...project.argv],
 })
 
 describe.skipIf(!HAS_PYTEST)('tests that a package manager starts', () => {
   it('[REQ-GUARD-10] stay green when they are honest', () => {
     const guarded = runTests(launched(pytest('def add(a, b):\n    return a + b\n')), 'guarded')
     expect(guarded.isGreen, guarded.text).toBe(true)
+  })
+  it.each(['pipenv', 'pdm'])('[REQ-GUARD-10] do not count where scripts of %s could replace them', (manager) => {
+    const guarded = runTests(launched(pytest('def add(a, b):\n    return a + b\n'), manager), 'guarded')
+    expect(guarded.isGreen, guarded.text).toBe(false)
   })
   it('[REQ-GUARD-10] are guarded, not the package manager', () => {
     const forged = launched(pytest(`${FORGED_PYTEST}os._exit(0)`))

@@ -3,9 +3,10 @@
 import sys
 
 RUNNERS = ("unittest", "pytest", "py.test")
-# Programs in Python that become the runner, or start it: `poetry run pytest`. They hand the environment on, so that the
-# runner itself is guarded.
-LAUNCHERS = ("poetry", "pipenv", "pdm")
+# Programs in Python that become the runner: `poetry run pytest`. It hands the environment on, so that the runner itself is
+# guarded, and its scripts are in tables of pyproject.toml that RED records. Of pipenv and pdm that is not known: a script
+# named `python` in a file that is not recorded would run in place of the tests.
+LAUNCHERS = ("poetry",)
 
 
 def _start():
