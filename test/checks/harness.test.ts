@@ -152,6 +152,12 @@ describe('the files that decide how tests are run', () => {
     ['another option', toml.replace('"-q"', '"-p evil"'), '[tool.pytest.ini_options]'],
     ['a table without options', toml.replace('addopts = "-q"\n', ''), '[tool.pytest.ini_options]'],
     ['a quoted table', `${toml}[tool."pytest".x]\na = 1\n`, '[tool."pytest".x]'],
+    [
+      'a script that poetry runs by name',
+      `${toml}[tool.poetry.scripts]\npython = "evil:main"\n`,
+      '[tool.poetry.scripts]',
+    ],
+    ['the same in one line', `${toml}[tool.poetry]\nscripts = { python = "evil:main" }\n`, '[tool.poetry]'],
     ['coverage', `${toml}[tool.coverage.run]\nomit = 1\n`, '[tool.coverage.run]'],
     ['keys above all tables', `tool.pytest.ini_options.addopts = "-p evil"\n${toml}`, null],
     ['a table in one line', `${toml}[tool]\npytest = {}\n`, '[tool]'],
