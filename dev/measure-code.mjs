@@ -1,14 +1,12 @@
-// Measures how the source reads: files in a folder, names, exports, casts, import cycles, lines.
+// Measures how the source reads: files in a folder, exports, casts, import cycles, lines.
 //
 //   node dev/measure-code.mjs           the numbers, as JSON
-//   node dev/measure-code.mjs --names   also the functions that do not begin with a verb of dev/verbs.txt
 //   ROOT=DIR node dev/measure-code.mjs  another checkout
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { argv, env, stdout } from 'node:process'
+import { env, stdout } from 'node:process'
 
 const ROOT = resolve(env.ROOT ?? new URL('..', import.meta.url).pathname)
-const VERBS = new Set(readFileSync(new URL('verbs.txt', import.meta.url), 'utf8').split(/\s+/))
 const SOURCE = ['src', 'sdk/typescript/src']
 const OTHERS = ['test', 'dev', 'bench', 'mutation', 'scripts', 'examples', 'demo']
 const FOLDERS_SHOWN = 12
@@ -20,23 +18,18 @@ const otherWords = new Set(
   [...readFiles(OTHERS, /\.(ts|mjs)$/).values()].flatMap((text) => text.match(/[\w$]+/g) ?? []),
 )
 
-const functions = [...codes.values()].flatMap(listFunctions)
-const nameless = functions.filter((name) => !VERBS.has(getFirstWord(name)))
 const ownExports = listOwnExports()
 const result = {
   files: sources.size,
   lines: sum([...sources.values()].map((text) => text.split('\n').length - 1)),
   codeLines: sum([...codes.values()].map((code) => code.split('\n').filter((line) => line.trim() !== '').length)),
   largestFolders: countFolders().slice(0, FOLDERS_SHOWN),
-  functions: functions.length,
-  percentWithVerb: Math.round((1000 * (functions.length - nameless.length)) / functions.length) / 10,
   exportsUsedOnlyInOwnFile: ownExports.length,
   ofTheseNotInTests: ownExports.filter((name) => !otherWords.has(name)).length,
   castsThroughUnknown: sum([...codes.values()].map((code) => code.match(/as unknown as|<unknown>/g)?.length ?? 0)),
   importCycles: findCycles(buildGraph()).map((files) => files.toSorted()),
 }
 stdout.write(`${JSON.stringify(result, null, 1)}\n`)
-if (argv.includes('--names')) stdout.write(`${nameless.toSorted().join(' ')}\n`)
 
 function readFiles(folders, pattern) {
   const files = folders
@@ -57,27 +50,10 @@ function sum(numbers) {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-function getFirstWord(name) {
-  return name.match(/^[a-z]+/)?.[0] ?? name
-}
-
 function countFolders() {
   const counts = {}
   for (const file of sources.keys()) counts[dirname(file)] = (counts[dirname(file)] ?? 0) + 1
   return Object.entries(counts).sort((one, other) => other[1] - one[1])
-}
-
-function listFunctions(code) {
-  const named = code.matchAll(/(?:^|\s)(?:async )?function\*? ([\w$]+)/g)
-  const arrows = code.matchAll(
-    /^(?:export )?const ([a-z][\w$]*)(?:: [^=\n]+)? = (?:async )?(?:\([^)]*\)|[a-z][A-Za-z]*)(?:: [^=\n]+)? =>/gm,
-  )
-  const methods = [
-    ...code.matchAll(
-      /^ {2}(?:private |protected |public |static |readonly |override )*(?:async )?\*?([a-z][\w$]*)\([^)]*\)(?:: [^\n{]+)? \{$/gm,
-    ),
-  ].filter(([, name]) => !/^(?:if|for|while|switch|catch|constructor|function|return)$/.test(name))
-  return [...named, ...arrows, ...methods].map(([, name]) => name)
 }
 
 /** Exports that no other source file names. */

@@ -45,7 +45,6 @@ export function decide(contract: Contract, state: TaskState, command: Command, c
   return withdrawQuestions(state, decideCommand(contract, state, command, context))
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one switch over all commands
 function decideCommand(contract: Contract, state: TaskState, command: Command, context: Context): Decision {
   switch (command.type) {
     case 'claim':

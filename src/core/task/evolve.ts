@@ -54,7 +54,6 @@ export function evolve(state: TaskState | null, event: TaskEvent): TaskState {
   return own
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one switch over all events
 function applyEvent(state: TaskState, event: Exclude<TaskEvent, { type: 'task_created' }>): TaskState {
   switch (event.type) {
     case 'task_updated':
