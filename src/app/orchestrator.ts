@@ -107,6 +107,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     ...{ checking, longGates, longTools: new LongTools(longGates), advancing: new Set<string>() },
     alerts: new AlertBoard(),
     running: workshop.running,
+    onFault,
     ...{ upstream: workshop.upstream, gitSettings: workshop.gitSettings, isSandboxOpen: workshop.isSandboxOpen },
     ...{ observations: new Observations(), baselines: new Baselines(join(options.stateDir, 'baselines'), onFault) },
     goCache: new GoCache(join(options.stateDir, GO_CACHE), options.environment),

@@ -57,6 +57,8 @@ export interface Resources {
   /** Active alerts of contracts. */
   readonly alerts: AlertBoard
   readonly running: Running
+  /** Reports a failure that no caller is told about. */
+  readonly onFault: (error: unknown) => void
   /** Opened with the server and proved by trying to break out; users wait for that proof. */
   readonly confinement: (place?: 'walled' | 'open') => Promise<Confinement>
   /** False while the sandbox was opened and can start nothing. */

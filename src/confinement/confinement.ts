@@ -1,5 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Change } from '../tree/change.js'
+import type { TreeRefusal } from '../tree/problems.js'
+import type { TreeStep } from '../tree/write/tree-steps.js'
 
 export const PROVIDERS = ['overlay+bubblewrap', 'bubblewrap', 'unshare', 'none'] as const
 export type ProviderName = (typeof PROVIDERS)[number]
@@ -157,6 +159,9 @@ export interface CommandEnd {
   readonly written?: readonly string[]
 }
 
+/** Makes all steps in the tree of the command, or none. */
+export type WriteSteps = (steps: readonly TreeStep[]) => Promise<{ readonly ok: true } | TreeRefusal>
+
 /** Changes of a command that are not in the tree yet. Exactly one of `commit` and `discard` must be called. */
 export interface ChangeSet {
   readonly list: readonly Change[]
@@ -164,8 +169,8 @@ export interface ChangeSet {
   readonly isCut?: boolean
   /** Where the changes can be read until then; null when there are none. */
   readonly view: string | null
-  /** Applies these changes to the tree. Returns why none was applied; null: all were. */
-  commit(only?: readonly Change[]): Promise<string | null>
+  /** Applies these changes to the tree with the writer. Returns why none was applied; null: all were. */
+  commit(only: readonly Change[], write: WriteSteps): Promise<string | null>
   discard(): Promise<void>
 }
 

@@ -196,9 +196,9 @@ export class Sandbox {
         list,
         isCut,
         view: after,
-        commit: async (only = list) => {
+        commit: async (only, write) => {
           try {
-            const problem = await commitChanges(job.tree, after, only)
+            const problem = await commitChanges(after, only, write)
             if (problem === null) await keepFetched(this.parts.stateDir, job, after)
             return problem
           } finally {

@@ -50,6 +50,23 @@ describe('tools from outside', () => {
   })
   afterAll(() => run.stop())
 
+  it('[REQ-FILES-4] calls that append to one file at the same time all arrive', async () => {
+    const append = (line: number) => execute('write_files', { path: 'tests/log', content: `${line}\n`, mode: 'a' })
+    await Promise.all(Array.from({ length: 20 }, (_, line) => append(line)))
+    const lines = readFileSync(tree('tests/log'), 'utf8').trim().split('\n').map(Number)
+    expect(lines.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, line) => line))
+  })
+
+  it('[REQ-FILES-6] calls that edit one file at the same time are all kept', async () => {
+    writeFileSync(tree('tests/edited'), Array.from({ length: 20 }, (_, line) => `<${line}>\n`).join(''))
+    const edit = (line: number) =>
+      execute('edit_files', { path: 'tests/edited', edits: [{ old: `<${line}>`, new: `[${line}]` }] })
+    await Promise.all(Array.from({ length: 20 }, (_, line) => edit(line)))
+    expect(readFileSync(tree('tests/edited'), 'utf8')).toBe(
+      Array.from({ length: 20 }, (_, line) => `[${line}]\n`).join(''),
+    )
+  })
+
   const failing: readonly (readonly [string, string, object, number, string, RegExp])[] = [
     ['a missing file', 'read_files', { path: 'nope' }, 400, 'tool_failed', /not found/],
     ['a folder', 'read_files', { path: 'src' }, 400, 'tool_failed', /is a directory/],

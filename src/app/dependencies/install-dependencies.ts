@@ -23,8 +23,9 @@ export async function installDependencies(
   const done = await app.running.run(taskId, (signal) =>
     install(app, task.value, {
       ...{ words, cwd, digest: null, signal },
-      record: async (command, options) => {
+      record: async (command, options, onRecorded) => {
         const handled = await applyTo(app, task.value, command, { actor, ...options })
+        if (handled.ok) onRecorded?.(handled.value)
         return handled.ok ? null : { ok: false, ...handled.problem }
       },
     }),

@@ -8,19 +8,20 @@ import type { Contract } from '../../core/contract/contract.js'
 import type { InstallCommand } from '../../core/dependencies/install-command.js'
 import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
-import type { Blob } from '../../store/store.js'
 import { failTool, type ToolOutcome } from '../../tools/tool-place.js'
-import type { Change } from '../../tree/change.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { App } from '../app.js'
 import { blobOf } from '../blobs.js'
+import type { ApplyOptions, CommandResult } from '../ledger/ledger.js'
 import { makeIgnoredMatcher } from '../test-runs/compose-view.js'
 import { findChangedDependencies } from '../test-runs/dependency-changes.js'
 import { readPinnedRun, readTestSurroundings } from '../test-runs/pinned-run.js'
 import { getReserved } from '../tool-calls/contract-paths.js'
 import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 import { makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
-import { keepContents, keepPrevious } from '../trees/reconcile.js'
+import { keepPrevious } from '../trees/reconcile.js'
+import { makeWriteTree, NotWritten, recordWithTree, type TreeChange } from '../trees/tree-changes.js'
+import { toLines } from '../trees/tree-journal.js'
 import { sortInstallChanges } from './install-changes.js'
 import { pickInstallVariables } from './install-environment.js'
 import { pinDependencies } from './pin-dependencies.js'
@@ -41,7 +42,8 @@ interface InstallOrder {
   /** Records the result. Returns the refusal if it could not be recorded, otherwise null. */
   readonly record: (
     command: InstallCommand,
-    options: { readonly isHolding: boolean; readonly blobs: readonly Blob[] },
+    options: Pick<ApplyOptions, 'isHolding' | 'blobs' | 'writeTree'>,
+    onRecorded?: (handled: CommandResult) => void,
   ) => Promise<ToolOutcome | null>
 }
 
@@ -86,7 +88,7 @@ class OneInstall {
     const before = await readTestSurroundings(task.contract, openWorkTree(this.#tree))
     const run = await this.#start(confinement)
     if (typeof run === 'string') return failTool(`${this.#line}: the command could not be started: ${run}`)
-    let isSettled = false
+    let isTaken = false
     try {
       if (run.stopped !== null || run.exitCode !== 0) return await this.#fail(run, describeFailure(run))
       const { state } = task
@@ -106,31 +108,36 @@ class OneInstall {
         run.changes.view === null ? before : await readTestSurroundings(task.contract, openWorkTree(run.changes.view))
       const pinned = pinDependencies(await readPinnedRun(app, state), { program: this.#program, before, after })
       if (typeof pinned === 'string') return await this.#fail(run, pinned)
-      return await app.ledger.hold(state.id, async () => {
+      return await recordWithTree(app, state, async (change) => {
         const written = new Set(app.running.listWrites(this.#tree, writes))
         const both = sorted.kept.find(({ path }) => written.has(path))
         if (both !== undefined) return this.#fail(run, `${both.path} was written by another call meanwhile`, true)
         const blob = pinned === null ? null : blobOf(pinned)
         const { kept, paths } = sorted
         const files = Object.fromEntries(state.pinnedTests ?? [])
+        const keep = (made: TreeChange): Promise<void> => {
+          isTaken = true
+          return this.#keep(run, made, sorted)
+        }
         const problem = await this.order.record(
           {
             ...this.#record(run, null),
             ...{ paths, changeCount: kept.length, pinned: blob === null ? null : { files, run: blob.sha256 } },
           },
-          { isHolding: true, blobs: blob === null ? [] : [blob] },
+          { isHolding: true, blobs: blob === null ? [] : [blob], writeTree: makeWriteTree(change, keep) },
+          (handled) => change.confirm(handled),
         )
         if (problem !== null) return problem
-        isSettled = true
         const again = app.views.findPinsOfRerun(state)
         if (again !== null && blob !== null)
           app.views.keepPinsAgain({ id: state.id, pinnedRun: blob.sha256 }, Object.fromEntries(again))
-        const unwritten = await this.#keep(run, sorted)
-        if (unwritten !== null) return failTool(`${this.#line}: its changes could not be written: ${unwritten}`)
         return { ok: true, result: this.#describe(run, paths), changes: [] }
       })
+    } catch (error) {
+      if (!(error instanceof NotWritten)) throw error
+      return this.#fail(run, `its changes could not be written: ${error.message}`)
     } finally {
-      if (!isSettled) await run.changes.discard()
+      if (!isTaken) await run.changes.discard()
     }
   }
 
@@ -168,32 +175,21 @@ class OneInstall {
     }
   }
 
-  /** Writes the changes to the tree and records them as expected. Returns why it failed, or null. */
+  /** Writes the changes to the tree and records them as expected. */
   async #keep(
     run: CommandRun,
+    change: TreeChange,
     { kept, paths, folders }: Exclude<ReturnType<typeof sortInstallChanges>, string>,
-  ): Promise<string | null> {
+  ): Promise<void> {
     const { app } = this
     const isIgnored = makeIgnoredMatcher(app, this.#tree)
     const counted = kept.filter(({ path }) => !PACKAGE_FOLDER.test(path) && !isIgnored(path))
-    app.trees.explain(this.#tree, counted)
+    const lines = counted.flatMap(toLines)
     const replaced = counted.filter((one) => one.type === 'file' && one.kind !== 'created').map((one) => one.path)
     await keepPrevious(app, this.#tree, replaced)
-    const problem = await run.changes.commit(kept)
-    if (problem !== null) {
-      await app.trees.acceptAsIs(this.#tree, paths)
-      return problem
-    }
-    await keepContents(app, this.#tree, counted)
-    const { index } = await app.trees.compare(this.#tree)
-    const packages = Object.keys(index.packages).filter((path) => folders.some((folder) => isAtOrBelow(folder, path)))
-    app.trees.accept(this.#tree, index, [
-      ...packages,
-      ...folders.filter((folder) => index.packages[folder] === undefined),
-    ])
-    await app.views.acceptDependencies(this.task.state.id, this.#tree, paths)
-    await app.scratch.forget(this.task.state.id, listFiles(kept))
-    return null
+    const follow = { uncovers: true, installed: { folders, paths } }
+    const problem = await run.changes.commit(kept, (steps) => change.apply({ steps, lines: () => lines, follow }))
+    if (problem !== null) throw new NotWritten(problem)
   }
 
   async #fail(run: CommandRun, why: string, isHolding = false): Promise<ToolOutcome> {
@@ -259,8 +255,4 @@ function buildInstallArgv(tree: string, { words, cwd }: Pick<InstallOrder, 'word
 function describeFailure({ stopped, exitCode }: CommandRun): string {
   if (stopped === 'timeout') return `timed out after ${INSTALL_MS_MAX / 60_000} minutes`
   return stopped === null ? `exited with ${exitCode}` : 'was ended before it was done'
-}
-
-function listFiles(changes: readonly Change[]): readonly string[] {
-  return changes.filter((one) => one.type !== 'directory' || one.kind === 'deleted').map(({ path }) => path)
 }

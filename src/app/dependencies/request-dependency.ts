@@ -44,10 +44,11 @@ export async function requestDependency(
   if (approval.status === 'approved')
     return install(app, call, {
       ...{ words, cwd, digest, signal },
-      record: async (command, options) => {
+      record: async (command, options, onRecorded) => {
         const handled = await applyAs(app, call, command, options)
         if (!handled.ok) return { ok: false, ...handled.problem }
         const { refusal } = handled.value
+        if (refusal === null) onRecorded?.(handled.value)
         return refusal === null ? null : failTool(`${TOOL}: ${refusal.detail}`, refusal.code)
       },
     })

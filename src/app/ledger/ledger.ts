@@ -2,6 +2,7 @@ import { KeyedLock } from '../../base/keyed-lock.js'
 import { runInSpan } from '../../base/spans.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Registry, RegistryCommand } from '../../core/identity/registry.js'
+import type { JsonObject } from '../../core/json.js'
 import type { Command, Context } from '../../core/task/command.js'
 import { createTask, decide, stamp } from '../../core/task/decide.js'
 import type { TaskEvent } from '../../core/task/event.js'
@@ -30,6 +31,8 @@ import { type RecordOptions, RegistryBook } from './registry-book.js'
 import { needsRow, toTaskRow } from './task-row.js'
 
 const CONFLICTS_MAX = 5
+/** The field of an event that names the change of the work tree which it records. */
+export const TREE_CHANGE = 'tree_change'
 
 /** Outcome of a command. */
 export interface CommandResult {
@@ -48,6 +51,11 @@ export interface ApplyOptions {
   readonly guard?: (state: TaskState) => Refusal | null
   /** Decided inside `hold`, while everything else on the task waits. */
   readonly isHolding?: boolean
+  /**
+   * Called before the events are written, only inside `hold`: makes the change of the work tree that they record.
+   * Returns its id, which the first event names; null: the decision changes nothing. If it throws, nothing is recorded.
+   */
+  readonly writeTree?: (handled: CommandResult) => Promise<string | null>
 }
 
 type Target = { readonly taskId: string; readonly contract: Contract }
@@ -169,7 +177,10 @@ export class Ledger {
         ? rows.reduce<TaskState>((state, row) => evolve(state, toTaskEvent(row)), before)
         : stamped.state
       const handled: CommandResult = { refusal: decision.refusal, events: stamped.events, state: after }
-      const written = await this.#write(entry, { before, after, rows, handled, options })
+      // Without one nothing is waited for: commands are decided one after the other, in the order of their calls.
+      const change = options.writeTree === undefined ? null : await options.writeTree(handled)
+      const named = change === null ? rows : addToFirst(rows, { [TREE_CHANGE]: change })
+      const written = await this.#write(entry, { before, after, rows: named, handled, options })
       if (written) return handled
       this.#entries.delete(target.taskId)
     }
@@ -277,10 +288,7 @@ export class Ledger {
 
   // Protected by the chain: the home of a stream cannot be changed unnoticed.
   #addNode(rows: readonly NewEvent[]): readonly NewEvent[] {
-    const [first, ...rest] = rows
-    if (this.cluster === undefined || first === undefined) return rows
-    const data = { ...first.data, node: this.cluster.nodeId }
-    return [{ ...first, data, text: JSON.stringify(data) }, ...rest]
+    return this.cluster === undefined ? rows : addToFirst(rows, { node: this.cluster.nodeId })
   }
 
   #tell(events: readonly StoredEvent[]): void {
@@ -295,4 +303,11 @@ export class Ledger {
     }
     for (const listener of this.#listeners) listener(events)
   }
+}
+
+function addToFirst(rows: readonly NewEvent[], fields: JsonObject): readonly NewEvent[] {
+  const [first, ...rest] = rows
+  if (first === undefined) return rows
+  const data = { ...first.data, ...fields }
+  return [{ ...first, data, text: JSON.stringify(data) }, ...rest]
 }

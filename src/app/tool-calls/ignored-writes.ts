@@ -7,6 +7,7 @@ import { runFileTool } from '../../tools/files/file-tools.js'
 import { failTool, type ToolOutcome, type ToolPlace } from '../../tools/tool-place.js'
 import { isForeign, openFile } from '../../tree/lookup.js'
 import type { App } from '../app.js'
+import type { TreeChange } from '../trees/tree-changes.js'
 import { listWrittenPaths } from './added-bytes.js'
 
 const NAMED_MAX = 5
@@ -18,6 +19,7 @@ interface ScratchWrite {
   readonly taskId: string
   readonly place: ToolPlace
   readonly aside: Aside
+  readonly change: TreeChange
 }
 
 /**
@@ -49,7 +51,7 @@ export async function writeIgnored(app: App, write: ScratchWrite): Promise<ToolO
 
 async function writeStaged(
   app: App,
-  { tool, args, taskId, place, aside }: ScratchWrite,
+  { tool, args, taskId, place, aside, change }: ScratchWrite,
   { staging, ignored }: { readonly staging: string; readonly ignored: readonly string[] },
 ): Promise<ToolOutcome> {
   const layer = await app.scratch.findFilesFolder(taskId)
@@ -60,7 +62,7 @@ async function writeStaged(
   const plan = app.scratch.plan(taskId, changes)
   if (plan === null) return done
   if (plan.dropped !== null) return failTool(plan.dropped)
-  if (!(await app.scratch.save(plan, staging))) return failTool('the ignored paths could not be written')
+  if (!(await change.stageLayer(plan, staging))) return failTool('the ignored paths could not be written')
   const note = `${ignored.slice(0, NAMED_MAX).join(', ')}: ignored. Commands of this task and read_files see it; the work tree and observed runs do not.`
   return { ok: true, result: { ...done.result, scratch: ignored.length, notes: [note] }, changes: [] }
 }

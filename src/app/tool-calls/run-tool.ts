@@ -24,8 +24,10 @@ import { requestSetupChange } from '../test-runs/setup-change.js'
 import { hashFailures, testOutcome } from '../test-runs/test-outcome.js'
 import { commitRulesOf } from '../trees/commit-rules.js'
 import { readCommitting } from '../trees/committing.js'
-import { keepContents, keepPrevious } from '../trees/reconcile.js'
+import { keepPrevious } from '../trees/reconcile.js'
 import { mayBeTracked } from '../trees/tracked-folder.js'
+import { makeWriteTree, NotWritten, recordWithTree, type TreeChange } from '../trees/tree-changes.js'
+import { toLines, toPlannedLines } from '../trees/tree-journal.js'
 import { countChangeBytes, countToolBytes, listWrittenPaths, readSizes, refuseBytes } from './added-bytes.js'
 import { getReserved, isHiddenBy } from './contract-paths.js'
 import { failUnavailable, openSandbox, refuseWithoutConfinement } from './contract-sandbox.js'
@@ -110,7 +112,7 @@ class OneRun {
   // The phase is checked while nothing can change it, and the file is written before that ends.
   async #write(): Promise<Result<ToolRunResult>> {
     const { tool, args } = this.one
-    return this.app.ledger.hold(this.call.state.id, async () => {
+    return this.#changeTree(async (change) => {
       const state = await this.app.ledger.peek(this.call.state.id)
       const isStale = state === null || admit(state, this.call.bearer) !== null
       const { workspace, id } = this.call.state
@@ -119,23 +121,27 @@ class OneRun {
       const aside: Aside = (path, isFolder) => (isIgnored(path, isFolder) ? becomes(path, isFolder) : null)
       const ignored = isStale
         ? null
-        : await writeIgnored(this.app, { tool, args, taskId: id, place: this.#place, aside })
-      if (ignored !== null) return this.#finish(ignored, { isHolding: true })
+        : await writeIgnored(this.app, { tool, args, taskId: id, place: this.#place, aside, change })
+      if (ignored !== null) return this.#finish(ignored, { isHolding: true, change })
       const before = readSizes(workspace, listWrittenPaths(args))
       const outcome = isStale
         ? failTool('The task moved on before the file was written.', 'token_stale')
         : refuseBytes(this.one, state, { before, bytesMax: this.app.taskBytesMax })
       if (outcome === null) await keepPrevious(this.app, workspace, listWrittenPaths(args))
-      const done = outcome ?? (await runFileTool(this.#place, tool, args))
+      const write: ToolPlace['write'] = (steps) =>
+        change.apply({ steps, lines: toPlannedLines, follow: { uncovers: true }, signal: this.one.signal })
+      const done = outcome ?? (await runFileTool({ ...this.#place, write }, tool, args))
       if (done.ok) {
         const paths = done.changes.map((one) => one.path)
         this.app.running.recordWrites(workspace, paths)
-        this.app.trees.explain(workspace, done.changes)
-        await keepContents(this.app, workspace, done.changes)
-        await this.#uncover(done.changes)
       }
-      return this.#finish(done, { isHolding: true, isWritten: true, addedBytes: countToolBytes(done, before) })
+      return this.#finish(done, { isHolding: true, isWritten: true, addedBytes: countToolBytes(done, before), change })
     })
+  }
+
+  // Nothing else is decided on the task, and nothing else changes its tree, until the change is recorded.
+  #changeTree<T>(work: (change: TreeChange) => Promise<T>): Promise<T> {
+    return recordWithTree(this.app, this.call.state, work)
   }
 
   // `unenforced`: guarantees that do not hold here, and that the contract does not require.
@@ -197,8 +203,7 @@ class OneRun {
       : this.#settle({ outcome: called.outcome, changes: called.changes, git: 'none', unenforced })
   }
 
-  // The ledger and the tree must agree: changes are recorded first, then committed, and nothing else is decided in
-  // between.
+  // Changes reach the tree once it is decided that they are kept, and before the event is written that says so.
   async #settle(done: Settling): Promise<Result<ToolRunResult>> {
     const { changes, before: _, keepsScratch: __, notes: said = [], ...about } = done
     const tree = this.call.state.workspace
@@ -207,32 +212,31 @@ class OneRun {
     const plan = done.keepsScratch === true ? this.app.scratch.plan(this.call.state.id, scratch, changes.isCut) : null
     const notes = [...said, ...listNotes(parted), plan?.dropped].filter((one) => typeof one === 'string')
     const outcome = addNotes(done.outcome, { kept, notes, aside: scratch.length + left.length })
-    let isSettled = false
+    let isTaken = false
+    const take = async (change: TreeChange): Promise<void> => {
+      const isStaged = plan === null || (await change.stageLayer(plan, changes.view))
+      if (!isStaged) throw new NotWritten('there is no room for what it wrote to ignored paths')
+      const replaced = kept.filter((one) => one.type === 'file' && one.kind !== 'created').map((one) => one.path)
+      await keepPrevious(this.app, tree, replaced)
+      const lines = kept.flatMap(toLines)
+      isTaken = true
+      const problem = await changes.commit(kept, (steps) =>
+        change.apply({ steps, lines: () => lines, follow: { uncovers: true } }),
+      )
+      if (problem !== null) throw new NotWritten(problem)
+    }
     try {
-      return await this.app.ledger.hold(this.call.state.id, async () => {
+      return await this.#changeTree(async (change) => {
         const meanwhile = this.#writtenMeanwhile(kept, done.before)
         if (meanwhile !== null) return this.#finish(meanwhile, { isHolding: true })
         const added = { changed: kept, addedBytes: countChangeBytes(tree, kept) }
-        const ran = await this.#finish(outcome, { ...about, isHolding: true, ...added })
-        if (!ran.ok || ran.value.outcome !== outcome) return ran
-        isSettled = true
-        if (plan !== null) await this.app.scratch.save(plan, changes.view)
-        this.app.trees.explain(tree, kept)
-        const replaced = kept.filter((one) => one.type === 'file' && one.kind !== 'created').map((one) => one.path)
-        await keepPrevious(this.app, tree, replaced)
-        const problem = await changes.commit(kept)
-        if (problem === null) {
-          await keepContents(this.app, tree, kept)
-          await this.#uncover(kept)
-          return ran
-        }
-        const paths = kept.map((one) => one.path)
-        await this.app.trees.acceptAsIs(tree, paths)
-        const failure = failTool(`${this.one.tool}: its changes could not be written: ${problem}`)
-        return this.#finish(failure, { isHolding: true })
+        return this.#finish(outcome, { ...about, isHolding: true, ...added, change, take })
       })
+    } catch (error) {
+      if (!(error instanceof NotWritten)) throw error
+      return this.#finish(failTool(`${this.one.tool}: its changes could not be written: ${error.message}`))
     } finally {
-      if (!isSettled) await changes.discard()
+      if (!isTaken) await changes.discard()
     }
   }
 
@@ -248,12 +252,6 @@ class OneRun {
       isTracked: (folder) => mayBeTracked(workspace, folder),
       covered: this.#place.hidden,
     }
-  }
-
-  // The next command must see what was written to the tree.
-  #uncover(changes: readonly Change[]): Promise<void> {
-    const paths = changes.filter((one) => one.type !== 'directory' || one.kind === 'deleted').map((one) => one.path)
-    return paths.length === 0 ? Promise.resolve() : this.app.scratch.forget(this.call.state.id, paths)
   }
 
   // A command sees the tree as it was when it started. It must not silently undo what a file tool wrote since.
@@ -291,10 +289,19 @@ class OneRun {
         ...findCommit(this.one.tool, outcome),
         ...getReviewerField(this.call),
       },
-      { isHolding: more.isHolding === true, remember: this.one.remember(outcome, { durationMs, unenforced }) },
+      {
+        isHolding: more.isHolding === true,
+        remember: this.one.remember(outcome, { durationMs, unenforced }),
+        ...makeTreeOptions(more),
+      },
     )
     if (!handled.ok) return handled
+    more.change?.confirm(handled.value)
     const dropped = findDroppedOutcome(handled.value)
     return { ok: true, value: { outcome: dropped ?? outcome, durationMs, events: handled.value.events, unenforced } }
   }
+}
+
+function makeTreeOptions({ change, take }: Finish): Pick<ApplyOptions, 'writeTree'> {
+  return change === undefined ? {} : { writeTree: makeWriteTree(change, take) }
 }

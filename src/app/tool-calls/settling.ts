@@ -3,6 +3,7 @@ import type { HookRecord } from '../../core/contract/git-rules.js'
 import type { GitAccess } from '../../core/task/fact-parts.js'
 import type { ToolOutcome } from '../../tools/tool-place.js'
 import type { Change } from '../../tree/change.js'
+import type { TreeChange } from '../trees/tree-changes.js'
 
 /** What a command left behind, before it is decided on. */
 export interface Settling {
@@ -29,6 +30,10 @@ export interface Finish {
   readonly failing?: string
   readonly hooks?: HookRecord
   readonly isWritten?: true
+  /** The change of the tree that its event records. */
+  readonly change?: TreeChange
+  /** Makes that change once it is decided that it is kept; absent: it is made already. */
+  readonly take?: (change: TreeChange) => Promise<void>
   readonly addedBytes?: number
 }
 

@@ -13,13 +13,15 @@ import { readBytes } from '../../tree/read-bytes.js'
 import type { Difference } from '../../tree/tree-contents.js'
 import { openWorkTree } from '../../tree/work-tree.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
-import { openTreeWriter } from '../../tree/write/tree-writer.js'
 import { applyTo } from '../find-task.js'
 import { keepBody, type Once } from '../kept-answer.js'
 import type { Resources } from '../resources.js'
 import { noTask, ok, type Result, refuse } from '../result.js'
 import { toTaskView } from '../tasks/views.js'
 import { KEPT_BYTES_MAX } from './kept-contents.js'
+import { makeWriteTree, NotWritten, recordWithTree, type TreeChange } from './tree-changes.js'
+import type { Line } from './tree-journal.js'
+import type { Accepted } from './trees.js'
 
 const PATHS_TOLD_MAX = 200
 
@@ -38,15 +40,13 @@ export async function acceptTree(app: Resources, request: TreeRequest): Promise<
   if (!found.ok) return found
   const { state, differences, index } = found.value
   const paths = differences.map((difference) => difference.path)
-  return app.fence.run(async () => {
-    const recorded = await record(app, state, { type: 'tree_accepted', differences, request })
-    if (!recorded.ok) return recorded
-    await keepPrevious(app, state.workspace, [...AGENT_CLI_FILES.keys()])
-    app.trees.accept(state.workspace, index, paths)
-    app.trees.tasks.settle(state.workspace, state.id, paths)
-    await app.views.acceptDependencies(state.id, state.workspace, paths)
-    return recorded
-  })
+  const accepted = paths.map((path): Accepted => [path, index.entries[path] ?? null, index.packages[path] ?? null])
+  await keepPrevious(app, state.workspace, [...AGENT_CLI_FILES.keys()])
+  const accept = (change: TreeChange): Promise<void> =>
+    change.expect([], { accepted, settled: paths, dependencies: paths })
+  return recordWithTree(app, state, (change) =>
+    record(app, state, { type: 'tree_accepted', differences, request, change, write: accept }),
+  )
 }
 
 /** Reverts changes made without an allowed call. All of them or none. */
@@ -69,17 +69,17 @@ export async function revertTree(app: Resources, request: TreeRequest): Promise<
       steps.push({ type: 'write', path, content })
     }
   }
-  return app.ledger.hold(state.id, async () => {
-    const done = await openTreeWriter(state.workspace).commit(steps)
-    if (!done.ok)
-      return refuse('conflict', `${JSON.stringify(done.path)} ${TREE_PROBLEMS[done.problem]}; nothing was reverted.`)
-    const settled = differences.map(({ path }) => path).filter((path) => open.has(path))
-    if (settled.length > 0)
-      await app.fence.run(async () => {
-        await app.trees.acceptAsIs(state.workspace, settled)
-        app.trees.tasks.settle(state.workspace, state.id, settled)
-      })
-    return record(app, state, { type: 'tree_reverted', differences, request })
+  const settled = differences.map(({ path }) => path).filter((path) => open.has(path))
+  const lines: readonly Line[] = settled.map((path) => [path, open.get(path) ?? null])
+  const revert = async (change: TreeChange): Promise<void> => {
+    const done = await change.apply({ steps, lines: () => lines, follow: { settled } })
+    if (!done.ok) throw new NotWritten(`${JSON.stringify(done.path)} ${TREE_PROBLEMS[done.problem]}`)
+  }
+  return recordWithTree(app, state, (change) =>
+    record(app, state, { type: 'tree_reverted', differences, request, change, write: revert }),
+  ).catch((error: unknown) => {
+    if (!(error instanceof NotWritten)) throw error
+    return refuse('conflict', `${error.message}; nothing was reverted.`)
   })
 }
 
@@ -126,21 +126,26 @@ async function findIgnoredChanges(
 async function record(
   app: Resources,
   state: TaskState,
-  one: {
+  decision: {
     readonly type: 'tree_accepted' | 'tree_reverted'
     readonly differences: readonly Difference[]
     readonly request: TreeRequest
+    readonly change: TreeChange
+    readonly write: (change: TreeChange) => Promise<void>
   },
 ): Promise<Result<JsonObject>> {
-  const { request, differences } = one
+  const { type, request, differences, change, write } = decision
   const contract = await app.contracts.get(state.contract.hash)
   const paths = differences.slice(0, PATHS_TOLD_MAX).map((each) => each.path)
   const answerOf = (done: TaskState): JsonObject => ({ ...toTaskView(done), paths, path_count: differences.length })
-  const command = { type: one.type, paths, pathCount: differences.length, reason: request.reason } as const
+  const command = { type, paths, pathCount: differences.length, reason: request.reason } as const
   const { once, actor } = request
-  const by = { actor, isHolding: one.type === 'tree_reverted', remember: keepBody(once, 200, answerOf) }
+  const writeTree = makeWriteTree(change, write)
+  const by = { actor, isHolding: true, remember: keepBody(once, 200, answerOf), writeTree }
   const handled = await applyTo(app, { state, contract }, command, by)
-  return handled.ok ? ok(answerOf(handled.value.state)) : handled
+  if (!handled.ok) return handled
+  change.confirm(handled.value)
+  return ok(answerOf(handled.value.state))
 }
 
 /** Stores what allowed calls wrote, so that it can be restored later. Large files are not stored. */

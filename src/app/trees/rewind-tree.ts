@@ -7,14 +7,16 @@ import { findFileHash } from '../../tree/find-file-hash.js'
 import { TREE_PROBLEMS } from '../../tree/problems.js'
 import { type Difference, listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
-import { openTreeWriter } from '../../tree/write/tree-writer.js'
 import type { App } from '../app.js'
 import { applyTo } from '../find-task.js'
 import { keepBody, type Once } from '../kept-answer.js'
+import type { ApplyOptions, CommandResult } from '../ledger/ledger.js'
 import { noTask, ok, type Result, refuse, toProblem } from '../result.js'
 import { toTaskView } from '../tasks/views.js'
 import { isWorkedOn, listTasksInTree } from './list-tasks-in-tree.js'
 import { findContentByHash } from './reconcile.js'
+import { makeWriteTree, NotWritten, recordWithTree, type TreeChange } from './tree-changes.js'
+import type { Line } from './tree-journal.js'
 import { formatVisitMoment } from './tree-moments.js'
 
 const PATHS_MAX = 2000
@@ -84,23 +86,32 @@ async function restoreTree(app: App, { state, contract, then, request }: RewindW
       `The content of these paths when ${request.to} was entered is neither saved nor in git: ${plan.unknown.slice(0, NAMED_MAX).join(', ')}. Nothing was changed.`,
       { paths: plan.unknown.slice(0, PATHS_TOLD_MAX), path_count: plan.unknown.length },
     )
-  return app.ledger.hold(state.id, async () => {
-    const done = plan.steps.length === 0 ? null : await openTreeWriter(state.workspace).commit(plan.steps)
-    if (done !== null && !done.ok)
-      return refuse('conflict', `${JSON.stringify(done.path)} ${TREE_PROBLEMS[done.problem]}; nothing was restored.`)
-    const paths = changed.map((difference) => difference.path)
-    const after = await app.trees.compare(state.workspace)
-    app.trees.accept(state.workspace, after.index, paths)
-    await app.scratch.drop(state.id)
-    return record(app, { state, contract, request, paths })
+  const lines: readonly Line[] = changed.map(({ path }) => [path, then.entries[path] ?? null])
+  const restore = async (change: TreeChange, { state: after }: CommandResult): Promise<void> => {
+    const moments = [request.to, formatVisitMoment(after.visit)]
+    const follow = { dropsLayer: true, moments }
+    const done = await change.apply({ steps: plan.steps, lines: () => lines, follow })
+    if (!done.ok) throw new NotWritten(`${JSON.stringify(done.path)} ${TREE_PROBLEMS[done.problem]}`)
+  }
+  const paths = changed.map((difference) => difference.path)
+  return recordWithTree(app, state, (change) => {
+    const writeTree = makeWriteTree(change, restore)
+    return record(app, { state, contract, request, paths, change, writeTree })
+  }).catch((error: unknown) => {
+    if (!(error instanceof NotWritten)) throw error
+    return refuse('conflict', `${error.message}; nothing was restored.`)
   })
 }
 
 async function record(
   app: App,
-  one: Omit<RewindWork, 'then'> & { readonly paths: readonly string[] },
+  work: Omit<RewindWork, 'then'> & {
+    readonly paths: readonly string[]
+    readonly change: TreeChange
+    readonly writeTree: NonNullable<ApplyOptions['writeTree']>
+  },
 ): Promise<Result<JsonObject>> {
-  const { state, request, paths } = one
+  const { request, paths, change, writeTree } = work
   const { once, actor } = request
   const told = { paths: paths.slice(0, PATHS_TOLD_MAX), pathCount: paths.length }
   const answerOf = (done: TaskState): JsonObject => ({
@@ -108,13 +119,10 @@ async function record(
     restored: told.paths,
     restored_count: told.pathCount,
   })
-  const by = { actor, isHolding: true, remember: keepBody(once, 200, answerOf) }
-  const handled = await applyTo(app, one, makeRewindCommand(request), by)
+  const by = { actor, isHolding: true, remember: keepBody(once, 200, answerOf), writeTree }
+  const handled = await applyTo(app, work, { ...makeRewindCommand(request), restored: told }, by)
   if (!handled.ok) return handled
-  const reverted = { type: 'tree_reverted', ...told, reason: request.reason } as const
-  if (paths.length > 0) await applyTo(app, one, reverted, { actor, isHolding: true })
-  for (const moment of [request.to, formatVisitMoment(handled.value.state.visit)])
-    app.trees.mark(state.workspace, state.id, moment)
+  change.confirm(handled.value)
   return ok(answerOf(handled.value.state))
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TreeIndex } from '../../tree/tree-contents.js'
-import { loadIndex, writeIndex } from './tree-journal.js'
+import { applyLines, readJournal, readSnapshot, writeSnapshot } from './tree-journal.js'
 
 /** Maximum number of moments whose trees are stored; the oldest are removed. */
 const MARKS_MAX = 2000
@@ -31,14 +31,14 @@ export class TreeMarks {
   }
 
   write(name: string, index: TreeIndex): void {
-    writeIndex(this.#clear(name), index)
+    writeSnapshot(this.#clear(name), { index, generation: 0 })
     this.#dropOldest()
   }
 
   /** Null when there is no such mark. */
   read(name: string): TreeIndex | null {
     const file = this.#file(name)
-    const known = this.#ready.get(file) ?? loadIndex(file, `${file}${LATER}`)?.index ?? null
+    const known = this.#ready.get(file) ?? readMark(file)
     if (this.#ready.size >= READY_MAX) this.#ready.clear()
     if (known !== null) this.#ready.set(file, known)
     return known
@@ -66,6 +66,12 @@ export class TreeMarks {
     })
     for (const { file } of aged.sort((a, b) => a.at - b.at).slice(0, names.length - this.marksMax)) remove(file)
   }
+}
+
+function readMark(file: string): TreeIndex | null {
+  const index = readSnapshot(file)?.index ?? null
+  if (index !== null) applyLines(index, readJournal(`${file}${LATER}`).lines)
+  return index
 }
 
 function remove(file: string): void {

@@ -1,5 +1,6 @@
-import { appendFileSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { readFileIfPresent, syncDirectory } from '../../base/atomic-file.js'
 import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { RUNNER_NAME } from '../../checks/test-files/runner-imports.js'
 import { NO_FENCE, type TreeFence } from '../../store/shared-trees/tree-fence.js'
@@ -15,7 +16,21 @@ import { type Difference, listDifferences, type TreeIndex } from '../../tree/tre
 import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../../tree/write/leftovers.js'
 import { findSourceCoverageFolders, LEFT_BEHIND, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
 import { KeptContents } from './kept-contents.js'
-import { formatTreeName, isThere, type Line, listLines, loadIndex, take, toLines, writeIndex } from './tree-journal.js'
+import {
+  appendToJournal,
+  applyLines,
+  type BegunChange,
+  formatLines,
+  formatTreeName,
+  isThere,
+  type Line,
+  listLines,
+  readJournal,
+  readSnapshot,
+  take,
+  toLines,
+  writeSnapshot,
+} from './tree-journal.js'
 import { TreeMarks } from './tree-marks.js'
 import { TreeTasks } from './tree-tasks.js'
 
@@ -25,9 +40,13 @@ const MARKED_LINES_MAX = 500
 /** Used instead of a phase id: the start of work on the task. */
 export const WORK_BEGAN = ''
 
+/** A path with its entry and its package; null: it has none. */
+export type Accepted = readonly [path: string, entry: string | null, installed: string | null]
+
 /** The expected work tree: as it was when work in it began, plus every change that an allowed call explains. */
 interface ExpectedTree {
   index: TreeIndex
+  generation: number
   journalLines: number
   /** Computed on first use. */
   sources?: ReadonlySet<string>
@@ -54,6 +73,8 @@ export interface TreeComparison {
  */
 export class Trees {
   readonly #known = new Map<string, ExpectedTree | null>()
+  /** Changes that are being made, by tree. */
+  readonly #open = new Map<string, BegunChange>()
   readonly #marks: TreeMarks
   readonly #indexer = new Indexer(RUNNER_NAME)
   // Temporary files older than the server do not belong to one of its commits.
@@ -171,14 +192,22 @@ export class Trees {
 
   /** Accepts the current content of some paths. */
   accept(tree: string, index: TreeIndex, paths: readonly string[]): void {
+    if (!this.isKnown(tree)) this.#keep(tree, index)
+    const read = (path: string): Accepted => [path, index.entries[path] ?? null, index.packages[path] ?? null]
+    this.acceptEntries(tree, paths.map(read))
+  }
+
+  /** Expects these entries and packages from now on. */
+  acceptEntries(tree: string, accepted: readonly Accepted[]): void {
     const expected = this.#expected(tree)
-    const was = expected?.index ?? index
-    const [entries, packages] = [toPlainPaths(was.entries), toPlainPaths(was.packages)]
-    for (const path of paths) {
-      take(entries, path, index.entries[path])
-      take(packages, path, index.packages[path])
+    if (expected === null) return
+    const { index } = expected
+    const [entries, packages] = [toPlainPaths(index.entries), toPlainPaths(index.packages)]
+    for (const [path, entry, version] of accepted) {
+      take(entries, path, entry ?? undefined)
+      take(packages, path, version ?? undefined)
     }
-    this.#keep(tree, { ...was, entries, packages })
+    this.#keep(tree, { ...index, entries, packages })
   }
 
   /** An allowed call is about to make these changes. */
@@ -186,6 +215,63 @@ export class Trees {
     const expected = this.#expected(tree)
     if (expected === null || changes.length === 0) return
     this.#append(tree, expected, changes.flatMap(toLines))
+  }
+
+  /** What the tree is expected to hold after these changes, and what it is now: the lines that a change begins with. */
+  planLines(tree: string, changes: readonly Change[]): Pick<BegunChange, 'lines' | 'before'> {
+    return this.planEntries(tree, changes.flatMap(toLines))
+  }
+
+  /** The same for entries. */
+  planEntries(tree: string, lines: readonly Line[]): Pick<BegunChange, 'lines' | 'before'> {
+    const entries = this.#expected(tree)?.index.entries ?? null
+    if (entries === null) return { lines: [], before: [] }
+    return { lines, before: lines.map(([path]) => [path, entries[path] ?? null]) }
+  }
+
+  /** A change begins: on disk before this returns, and before anything in the tree is touched. */
+  beginChange(change: BegunChange): void {
+    this.fence.requireHeld()
+    mkdirSync(this.dir, { recursive: true, mode: 0o700 })
+    const expected = this.#expected(change.tree)
+    appendToJournal(this.#journal(change.tree), formatLines([{ began: change }]), { isSynced: true })
+    this.#open.set(change.tree, change)
+    if (expected !== null) this.#take(expected, change.lines)
+  }
+
+  /** A change has happened, or was taken back: then the tree is expected as before. */
+  endChange({ id, tree, before, lines }: BegunChange, end: 'happened' | 'undone'): void {
+    this.fence.requireHeld()
+    const expected = this.#expected(tree)
+    const restored = end === 'undone' ? before : []
+    // Not synced when it happened: without this line the ledger is asked again, with the same result.
+    const isSynced = end === 'undone'
+    appendToJournal(this.#journal(tree), formatLines([...restored, { ended: id }]), { isSynced })
+    this.#open.delete(tree)
+    if (expected === null) return
+    this.#take(expected, restored)
+    expected.journalLines += lines.length + 1
+    if (expected.journalLines > JOURNAL_LINES_MAX) this.#keep(tree, expected.index)
+  }
+
+  /** The change of a tree that has begun and not ended. */
+  findOpenChange(tree: string): BegunChange | null {
+    return this.#open.get(tree) ?? null
+  }
+
+  /** The changes that a killed server left open, of any node. */
+  loadOpenChanges(): readonly BegunChange[] {
+    const names = listNames(this.dir).filter((name) => JOURNAL.test(name))
+    const open = names.flatMap((name) => {
+      const found = readJournal(join(this.dir, name)).open
+      return found !== null && name === this.#findJournalName(found.tree) ? [found] : []
+    })
+    return open
+  }
+
+  /** This server settles a change that another process began. */
+  takeOpenChange(change: BegunChange): void {
+    this.#open.set(change.tree, change)
   }
 
   /** Records the dependencies and ignored files of a tree. Later changes than `before` do not count. */
@@ -249,37 +335,53 @@ export class Trees {
   #expected(tree: string): ExpectedTree | null {
     const known = this.#known.get(tree)
     if (known !== undefined) return known
-    const loaded = loadIndex(this.#snapshot(tree), this.#journal(tree))
+    const loaded = this.#load(tree)
     // Another node may record a tree that this one does not know, and be adopted.
     if (loaded !== null || this.fence === NO_FENCE) this.#known.set(tree, loaded)
     return loaded
   }
 
+  #load(tree: string): ExpectedTree | null {
+    const snapshot = readSnapshot(this.#snapshot(tree))
+    if (snapshot === null) return null
+    const { index, generation } = snapshot
+    const journal = this.#journalOf(tree, generation)
+    const { lines } = readJournal(journal)
+    applyLines(index, lines)
+    endLastLine(journal)
+    return { index, generation, journalLines: lines.length }
+  }
+
+  // A killed server leaves the old snapshot with its journal or the new one with its own: nothing that was explained is
+  // lost between the two.
   #keep(tree: string, index: TreeIndex): void {
     this.fence.requireHeld()
     mkdirSync(this.dir, { recursive: true, mode: 0o700 })
+    const before = this.#journal(tree)
+    const generation = this.#generation(tree) + 1
+    const open = this.#open.get(tree)
+    const text = open === undefined ? '' : formatLines([{ began: open }])
+    writeFileSync(this.#journalOf(tree, generation), text, { mode: 0o600, flush: true })
     const file = this.#snapshot(tree)
-    writeIndex(`${file}.new`, index)
-    writeFileSync(this.#journal(tree), '', { mode: 0o600 })
+    writeSnapshot(`${file}.new`, { index, generation })
     renameSync(`${file}.new`, file)
-    this.#known.set(tree, { index, journalLines: 0 })
+    syncDirectory(this.dir)
+    this.#known.set(tree, { index, generation, journalLines: 0 })
+    rmSync(before, { force: true })
   }
 
   #append(tree: string, expected: ExpectedTree, lines: readonly Line[]): void {
     if (lines.length === 0) return
     this.fence.requireHeld()
-    const entries = expected.index.entries as Record<string, string>
-    for (const [path, what] of lines) take(entries, path, what ?? undefined)
-    if (lines.some(([path]) => path.includes('coverage'))) delete expected.sources
-    const file = openSync(this.#journal(tree), 'a', 0o600)
-    try {
-      appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
+    this.#take(expected, lines)
+    appendToJournal(this.#journal(tree), formatLines(lines), { isSynced: true })
     expected.journalLines += lines.length
     if (expected.journalLines > JOURNAL_LINES_MAX) this.#keep(tree, expected.index)
+  }
+
+  #take(expected: ExpectedTree, lines: readonly Line[]): void {
+    applyLines(expected.index, lines)
+    if (lines.some(([path]) => path.includes('coverage'))) delete expected.sources
   }
 
   #dependencies(tree: string, file: string) {
@@ -291,9 +393,36 @@ export class Trees {
   }
 
   #journal(tree: string): string {
-    return join(this.dir, `${formatTreeName(tree)}.journal`)
+    return this.#journalOf(tree, this.#generation(tree))
+  }
+
+  // Read afresh: the tree may be another node's.
+  #findJournalName(tree: string): string {
+    return basename(this.#journalOf(tree, readSnapshot(this.#snapshot(tree))?.generation ?? 0))
+  }
+
+  #generation(tree: string): number {
+    return this.#expected(tree)?.generation ?? 0
+  }
+
+  #journalOf(tree: string, generation: number): string {
+    return join(this.dir, `${formatTreeName(tree)}${generation === 0 ? '' : `.${generation}`}.journal`)
   }
 }
+
+const JOURNAL = /^[0-9a-f]+(?:\.\d+)?\.journal$/
+
+function listNames(dir: string): readonly string[] {
+  return existsSync(dir) ? readdirSync(dir) : []
+}
+
+// The next line must not continue an incomplete one.
+function endLastLine(journal: string): void {
+  const text = readFileIfPresent(journal)
+  if (text !== null && text.length > 0 && text.at(-1) !== NEWLINE) appendToJournal(journal, '\n', { isSynced: false })
+}
+
+const NEWLINE = 0x0a
 
 function formatMark(tree: string, taskId: string, moment: string): string {
   return [tree, taskId, moment].map(formatTreeName).join('-')

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import type { Change } from '../../tree/change.js'
 import { TREE_PROBLEMS } from '../../tree/problems.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
-import { openTreeWriter } from '../../tree/write/tree-writer.js'
+import type { WriteSteps } from '../confinement.js'
 
 /**
  * Applies changes read from a view to the work tree, all of them or none. Returns why none was applied; null: all were.
  */
-export async function commitChanges(tree: string, after: string, list: readonly Change[]): Promise<string | null> {
+export async function commitChanges(after: string, list: readonly Change[], write: WriteSteps): Promise<string | null> {
   const steps = planSteps(after, list)
   if (steps.length === 0) return null
-  const done = await openTreeWriter(tree).commit(steps)
+  const done = await write(steps)
   return done.ok ? null : `${JSON.stringify(done.path)} ${TREE_PROBLEMS[done.problem]}`
 }
 
@@ -40,12 +40,13 @@ function makeFolderStep(after: string, { path, kind }: Change): TreeStep {
   return kind === 'created' ? { type: 'make_directory', path, mode } : { type: 'set_mode', path, mode }
 }
 
-function makeEntryStep(after: string, { path, type }: Change): TreeStep {
+function makeEntryStep(after: string, { path, type, sha256 }: Change): TreeStep {
   const from = join(after, path)
   if (type === 'link') return { type: 'make_link', path, target: readlinkSync(from) }
   return {
     type: 'write',
     path,
+    ...(sha256 === null ? {} : { sha256 }),
     mode: lstatSync(from).mode & 0o777,
     content: () => openSync(from, constants.O_RDONLY | constants.O_NOFOLLOW),
   }

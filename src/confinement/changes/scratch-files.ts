@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -24,8 +25,14 @@ const SMALL_BYTES_MAX = 256 * 1024
 const STEPS_PER_TURN = 50
 
 /** Applies some changes of a command to a folder. Existing entries are replaced, never written through. */
-export async function copyChanges(view: string, files: string, changes: readonly Change[]): Promise<void> {
+export async function copyChanges(
+  view: string,
+  files: string,
+  changes: readonly Change[],
+  how: 'copy' | 'move' = 'copy',
+): Promise<void> {
   const made = new Set<string>()
+  const put = how === 'copy' ? copyEntry : moveEntry
   const inTurns = async (all: readonly Change[], work: (change: Change) => Promise<void> | void): Promise<void> => {
     for (const [index, change] of all.entries()) {
       if (index % STEPS_PER_TURN === STEPS_PER_TURN - 1) await nextTurn()
@@ -40,7 +47,7 @@ export async function copyChanges(view: string, files: string, changes: readonly
     if (type === 'directory') chmodSync(join(files, path), (lstatSync(join(view, path)).mode & MODE_MASK) | 0o700)
   })
   await inTurns(stays, ({ path, type }) =>
-    type === 'directory' ? undefined : copyEntry(join(view, path), join(files, path), type),
+    type === 'directory' ? undefined : put(join(view, path), join(files, path), type),
   )
 }
 
@@ -71,6 +78,13 @@ function makeFolders(files: string, path: string, made: Set<string>): void {
   if (there !== undefined && !there.isDirectory()) rmSync(folder, REMOVED)
   if (there?.isDirectory() !== true) mkdirSync(folder, { mode: 0o755 })
   made.add(path)
+}
+
+// What an interrupted move has moved already is in its place.
+async function moveEntry(from: string, to: string): Promise<void> {
+  if (lstatSync(from, { throwIfNoEntry: false }) === undefined) return
+  rmSync(to, REMOVED)
+  renameSync(from, to)
 }
 
 // All processes of the command have ended, so the view no longer changes.

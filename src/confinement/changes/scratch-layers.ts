@@ -29,6 +29,17 @@ const MODE_MASK = 0o777
 const FILES = 'files'
 const ABOUT = 'about.json'
 const BUSY = 'busy'
+/** Beside the files of a layer: what waits for its event. */
+const STAGED = 'staged'
+
+/** The change that the event of a staged layer names. */
+export interface StagedFor {
+  readonly id: string
+  readonly taskId: string
+  readonly version: number
+}
+
+type StagedLayer = ScratchPlan & { readonly change: StagedFor }
 
 /** What is known about a layer without reading its files. */
 interface LayerFacts {
@@ -40,7 +51,7 @@ interface LayerFacts {
 }
 
 /** The layer after the changes of a command are saved. */
-interface ScratchPlan {
+export interface ScratchPlan {
   readonly taskId: string
   readonly changes: readonly Change[]
   readonly entries: LayerFacts['entries']
@@ -121,6 +132,57 @@ export class ScratchLayers {
     })
   }
 
+  /**
+   * Copies what a command left in its view beside the layer, before its event is written. `change`: which event that is.
+   * Returns false when there is no room.
+   */
+  stage(plan: ScratchPlan, view: string | null, change: StagedFor): Promise<boolean> {
+    return this.#turns.run(plan.taskId, async () => {
+      const staged = join(this.#place(plan.taskId), STAGED)
+      try {
+        await rm(staged, REMOVED)
+        const files = join(staged, FILES)
+        await mkdir(files, { recursive: true, mode: 0o700 })
+        const dropped = plan.dropped !== null || view === null ? (plan.dropped ?? '') : null
+        const stays = plan.changes.filter(({ kind }) => kind !== 'deleted')
+        if (view !== null && dropped === null) await copyChanges(view, files, stays)
+        const about: StagedLayer = { ...plan, dropped, change }
+        await writeFile(join(staged, ABOUT), JSON.stringify(about), { mode: 0o600 })
+        return true
+      } catch {
+        await rm(staged, REMOVED)
+        return false
+      }
+    })
+  }
+
+  /** The event of what was staged is in the ledger: it becomes part of the layer. */
+  applyStaged(taskId: string): Promise<void> {
+    return this.#turns.run(taskId, async () => {
+      const staged = join(this.#place(taskId), STAGED)
+      const about = readStaged(staged)
+      try {
+        if (about !== null && about.dropped !== null) await this.#remove(taskId)
+        else if (about !== null) await this.#copy(about, join(staged, FILES), 'move')
+      } catch {
+        // The layer stays marked as broken, and is dropped with a note when it is used next.
+        this.#known.delete(taskId)
+      }
+      await rm(staged, REMOVED)
+    })
+  }
+
+  /** The event was not written. */
+  dropStaged(taskId: string): Promise<void> {
+    return this.#turns.run(taskId, () => rm(join(this.#place(taskId), STAGED), REMOVED))
+  }
+
+  /** What a killed server had staged. */
+  async listStaged(): Promise<readonly StagedFor[]> {
+    const names = await readNames(this.dir)
+    return names.flatMap((name) => readStaged(join(this.dir, name, STAGED))?.change ?? [])
+  }
+
   /** These paths were written to the tree: the layer must not hide them. */
   forget(taskId: string, paths: readonly string[]): Promise<void> {
     return this.#turns.run(taskId, async () => {
@@ -181,16 +243,16 @@ export class ScratchLayers {
     return entries
   }
 
-  async #copy({ taskId, changes, entries }: ScratchPlan, view: string): Promise<void> {
+  async #copy({ taskId, changes, entries }: ScratchPlan, view: string, how: 'copy' | 'move' = 'copy'): Promise<void> {
     const place = this.#place(taskId)
     const files = this.#files(taskId)
     await this.#makeRoom(taskId)
     // Unknown content, such as the rest of an interrupted removal.
-    if (this.#about(taskId) === null) await rm(place, REMOVED)
+    if (this.#about(taskId) === null) await rm(files, REMOVED)
     await mkdir(files, { recursive: true, mode: 0o700 })
     await writeFile(join(place, BUSY), '')
     this.#known.delete(taskId)
-    await copyChanges(view, files, changes)
+    await copyChanges(view, files, changes, how)
     const gone = changes.filter((change) => change.kind === 'deleted').map((change) => change.path)
     await removeEmpty(files, gone, entries)
     await this.#record(taskId, { taskId, boot: readBootId(), entries })
@@ -260,6 +322,14 @@ function read(place: string): LayerFacts | null | 'broken' {
     return about.boot === readBootId() && typeof about.taskId === 'string' ? about : 'broken'
   } catch {
     return 'broken'
+  }
+}
+
+function readStaged(folder: string): StagedLayer | null {
+  try {
+    return JSON.parse(readText(join(folder, ABOUT)) ?? 'null') as StagedLayer | null
+  } catch {
+    return null
   }
 }
 

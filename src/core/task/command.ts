@@ -257,7 +257,14 @@ export type Command =
   /** `stash`: the work stashed under this id is back in the work tree. */
   | { readonly type: 'resume'; readonly reason: string; readonly agentIsFree: boolean; readonly stash?: string }
   | { readonly type: 'stash' | 'drop_stash'; readonly stash: string; readonly reason: string }
-  | { readonly type: 'rewind'; readonly to: string; readonly reason: string; readonly agentIsFree: boolean }
+  | {
+      readonly type: 'rewind'
+      readonly to: string
+      readonly reason: string
+      readonly agentIsFree: boolean
+      /** The paths of the work tree that go back with the task. */
+      readonly restored?: { readonly paths: readonly string[]; readonly pathCount: number }
+    }
   | { readonly type: 'reassign'; readonly agentId: string | null; readonly reason: string }
   | {
       readonly type: 'tree_accepted' | 'tree_reverted'

@@ -78,9 +78,13 @@ export function rewind(contract: Contract, state: TaskState, command: Command & 
     (state.status === 'active' ||
       state.status === 'awaiting_approval' ||
       (state.status === 'parked' && command.agentIsFree))
+  const { restored, reason } = command
   return makeDecision([
-    { type: 'task_rewound', to: command.to, reason: command.reason, keepsAgent },
+    { type: 'task_rewound', to: command.to, reason, keepsAgent },
     ...makeSlotFacts(contract, command.to, false),
+    ...(restored === undefined || restored.pathCount === 0
+      ? []
+      : [{ type: 'tree_reverted', ...restored, reason } as const]),
   ])
 }
 

@@ -3,12 +3,10 @@ import { closeSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
 import { formatIdentity, isForeign, openFile } from '../../tree/lookup.js'
 import { readBytes } from '../../tree/read-bytes.js'
-import { openTreeWriter } from '../../tree/write/tree-writer.js'
-import { failTool, type ToolOutcome, type ToolPlace } from '../tool-place.js'
+import { failTool, type ToolOutcome, type ToolPlace, writeSteps } from '../tool-place.js'
 import { applyEdits, type Edit, type EditJob, type EditResult } from './apply-edits.js'
 import { answerFailures, quotePath, resolveAskedPath, toOutcome, toProblemOutcome } from './file-place.js'
 import { runFileJob } from './file-workers.js'
-import { treeLock } from './tree-lock.js'
 import { findContentProblem, resolveWritablePath } from './write-files.js'
 
 const EDITED_BYTES_MAX = 4 * 1024 * 1024
@@ -29,7 +27,7 @@ export async function editFiles(place: ToolPlace, args: JsonObject): Promise<Too
       const problem = findContentProblem(target.path, edit.new)
       if (problem !== null) return failTool(problem)
     }
-    return treeLock.run(place.root, () => editFile(place, target.path, edits))
+    return editFile(place, target.path, edits)
   })
 }
 
@@ -40,7 +38,7 @@ async function editFile(place: ToolPlace, path: string, edits: readonly Edit[]):
   if (!edited.ok) return failTool(`${quotePath(path)}: ${edited.detail}`)
   const content = Buffer.from(edited.text)
   const step = { type: 'write', path, content, expected: before.identity } as const
-  const done = await openTreeWriter(place.root).commit([step], place.signal)
+  const done = await writeSteps(place, [step])
   if (!done.ok) return toOutcome(done)
   const sha256 = done.changes.find((change) => change.path === path)?.sha256 ?? null
   const result: JsonObject = { status: 'success', path, sha256, diff: edited.diff, truncated: edited.isCut }

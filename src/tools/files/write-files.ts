@@ -1,10 +1,8 @@
 import type { JsonObject } from '../../core/json.js'
 import type { Change } from '../../tree/change.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
-import { openTreeWriter } from '../../tree/write/tree-writer.js'
-import { failTool, type ToolOutcome, type ToolPlace } from '../tool-place.js'
+import { failTool, type ToolOutcome, type ToolPlace, writeSteps } from '../tool-place.js'
 import { answerFailures, checkPath, isHidden, quotePath, toOutcome } from './file-place.js'
-import { treeLock } from './tree-lock.js'
 
 const WRITTEN_BYTES_MAX = 10 * 1024 * 1024
 
@@ -27,7 +25,7 @@ export async function writeFiles(place: ToolPlace, args: JsonObject): Promise<To
       if (bytes > WRITTEN_BYTES_MAX) return failTool(`more than ${WRITTEN_BYTES_MAX} bytes in one call`)
       steps.push({ type: args.mode === 'a' ? 'append' : 'write', path: target.path, content: buffer })
     }
-    const done = await treeLock.run(place.root, () => openTreeWriter(place.root).commit(steps, place.signal))
+    const done = await writeSteps(place, steps)
     if (!done.ok) return toOutcome(done)
     const written = steps.map(({ path }) => summarizeChange(done.changes, path))
     const result: JsonObject =

@@ -4,6 +4,8 @@ import { promisify } from 'node:util'
 import type { Change } from '../change.js'
 import { formatInode, openDirectory, openParent, splitPath } from '../lookup.js'
 import { makeRefused, type TreeRefusal, TreeUnreadable } from '../problems.js'
+import { makeTemporaryName, type TemporaryKind } from './temporary-name.js'
+import type { TreeStep } from './tree-steps.js'
 
 const ATTEMPTS_MAX = 20
 const syncDirectory = promisify(fsync)
@@ -11,8 +13,12 @@ const syncDirectory = promisify(fsync)
 /** The steps of one commit so far, and how to undo them. */
 export interface Run {
   readonly root: string
-  /** A single step replaces in one rename: nothing has to be kept for an undo. */
-  readonly isAlone: boolean
+  /** The temporary names follow from it. */
+  readonly secret: string
+  /** The place of each step. */
+  readonly order: ReadonlyMap<TreeStep, number>
+  /** Whether replaced entries are kept. A single step replaces in one rename: nothing is needed to undo it. */
+  readonly keepsOld: boolean
   readonly changes: Change[]
   /** Run backwards when a later step is refused. */
   readonly undo: (() => Promise<void>)[]
@@ -24,8 +30,17 @@ export interface Run {
   readonly unused: Map<string, Home>
 }
 
-export function makeRun(root: string, isAlone: boolean): Run {
-  return { root, isAlone, changes: [], undo: [], finish: [], touched: new Set(), unused: new Map() }
+export function makeRun(
+  root: string,
+  { secret, steps, keepsOld }: Pick<Run, 'secret' | 'keepsOld'> & { readonly steps: readonly TreeStep[] },
+): Run {
+  const order = new Map(steps.map((step, index) => [step, index]))
+  return { root, secret, order, keepsOld, changes: [], undo: [], finish: [], touched: new Set(), unused: new Map() }
+}
+
+/** The name of a temporary entry of this step: unpredictable, and known again after a crash. */
+export function nameTemporary({ secret, order }: Run, step: TreeStep, kind: TemporaryKind): string {
+  return makeTemporaryName(secret, order.get(step) ?? -1, kind)
 }
 
 /** An open directory of the tree, a name in it, and their path. */
@@ -91,9 +106,9 @@ export async function takeBack(run: Run): Promise<void> {
 }
 
 /** Makes renames durable. A directory that was removed needs no sync. */
-export async function syncTouched(run: Run): Promise<void> {
-  for (const path of run.touched) {
-    const opened = openDirectory(run.root, splitPath(path) ?? [])
+export async function syncTouched({ root, touched }: Pick<Run, 'root' | 'touched'>): Promise<void> {
+  for (const path of touched) {
+    const opened = openDirectory(root, splitPath(path) ?? [])
     if (!opened.ok) continue
     try {
       await syncDirectory(opened.fd)

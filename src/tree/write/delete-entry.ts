@@ -2,9 +2,8 @@ import { closeSync, opendirSync } from 'node:fs'
 import { rename, rmdir } from 'node:fs/promises'
 import { formatFdPath, type Kind, openDirectoryIn, openEntry } from '../lookup.js'
 import { getErrno, makeRefused, type TreeRefusal, toRefused } from '../problems.js'
-import { type Home, type Run, returnToSpot, type Spot, toHome } from './commit-run.js'
+import { type Home, nameTemporary, type Run, returnToSpot, type Spot, toHome } from './commit-run.js'
 import { removeWhole } from './remove-whole.js'
-import { makeHiddenName } from './stage-file.js'
 import { getParentPath, replaceLastName, type TreeStep } from './tree-steps.js'
 
 type Delete = Extract<TreeStep, { readonly type: 'delete' }>
@@ -16,7 +15,7 @@ export async function deleteEntry(run: Run, step: Delete, spot: Spot): Promise<T
   closeSync(there.fd)
   const isWhole = there.kind !== 'directory' || step.isRecursive === true
   if (!isWhole && !isEmpty(spot)) return makeRefused('not_empty', step.path)
-  const aside = makeHiddenName()
+  const aside = nameTemporary(run, step, 'old')
   const home = toHome(spot)
   try {
     await rename(formatFdPath(spot.fd, spot.name), formatFdPath(spot.fd, aside))

@@ -2,9 +2,8 @@ import { closeSync, fstatSync } from 'node:fs'
 import { chown, symlink } from 'node:fs/promises'
 import { formatFdPath, formatInode, openEntry } from '../lookup.js'
 import { makeRefused, type TreeRefusal, toRefused } from '../problems.js'
-import { type Run, type Spot, toHome } from './commit-run.js'
+import { nameTemporary, type Run, type Spot, toHome } from './commit-run.js'
 import { swapIn } from './put-file.js'
-import { makeHiddenName } from './stage-file.js'
 import { isTargetInside, type TreeStep } from './tree-steps.js'
 
 type MakeLink = Extract<TreeStep, { readonly type: 'make_link' }>
@@ -15,7 +14,7 @@ export async function makeLink(run: Run, step: MakeLink, spot: Spot): Promise<Tr
   if (there.ok) closeSync(there.fd)
   if (there.ok && there.kind !== 'link') return makeRefused('exists', step.path)
   if (!there.ok && there.problem !== 'missing') return makeRefused(there.problem, step.path)
-  const temp = makeHiddenName()
+  const temp = nameTemporary(run, step, 'new')
   try {
     await symlink(step.target, formatFdPath(spot.fd, temp))
   } catch (error) {
@@ -24,7 +23,7 @@ export async function makeLink(run: Run, step: MakeLink, spot: Spot): Promise<Tr
   run.unused.set(temp, toHome(spot))
   const inode = await ownLink(spot.fd, temp)
   if (inode === null) return makeRefused('changed', step.path)
-  const problem = await swapIn(run, { ...spot, temp, inode, isReplacing: there.ok })
+  const problem = await swapIn(run, { ...spot, step, temp, inode, isReplacing: there.ok })
   if (problem !== null) return problem
   run.unused.delete(temp)
   const kind = there.ok ? 'modified' : 'created'

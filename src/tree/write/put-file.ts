@@ -10,8 +10,8 @@ import {
   openParent,
 } from '../lookup.js'
 import { getErrno, ignoreGone, makeRefused, type TreeRefusal, toRefused } from '../problems.js'
-import { type Home, type Run, returnToSpot, type Spot, toHome } from './commit-run.js'
-import { MODE_MASK, makeHiddenName, type StagedFile, stage } from './stage-file.js'
+import { type Home, nameTemporary, type Run, returnToSpot, type Spot, toHome } from './commit-run.js'
+import { MODE_MASK, type StagedFile, stage } from './stage-file.js'
 import type { Content, TreeStep } from './tree-steps.js'
 import { getParentPath, replaceLastName } from './tree-steps.js'
 
@@ -44,7 +44,8 @@ export async function prepareFile(run: Run, step: FileStep, spot: Spot): Promise
     const kept = target.ok ? Number(target.stat.mode) & MODE_MASK : null
     const mode = (step.type === 'append' ? undefined : step.mode) ?? kept
     const contents = listContents(step, target.ok ? target.fd : null)
-    const done = await stage({ directoryFd: spot.fd, contents, mode, path: step.path })
+    const name = nameTemporary(run, step, 'new')
+    const done = await stage({ directoryFd: spot.fd, name, contents, mode, path: step.path })
     if (!done.ok) return done
     run.unused.set(done.staged.name, toHome(spot))
     return { ok: true, staged: done.staged, old }
@@ -70,7 +71,7 @@ export async function putFile(run: Run, step: FileStep, one: Spot & Prepared): P
   const isBound = step.type !== 'write' || step.expected !== undefined
   if (isBound && now !== old) return makeRefused('changed', path)
   if (target.ok && target.kind !== 'file') return makeRefused(target.kind, path)
-  const problem = await swapIn(run, { ...one, temp: staged.name, inode: staged.inode, isReplacing: target.ok })
+  const problem = await swapIn(run, { ...one, step, temp: staged.name, inode: staged.inode, isReplacing: target.ok })
   if (problem !== null) return problem
   run.unused.delete(staged.name)
   const kind = target.ok ? 'modified' : 'created'
@@ -79,6 +80,7 @@ export async function putFile(run: Run, step: FileStep, one: Spot & Prepared): P
 }
 
 interface Swap extends Spot {
+  readonly step: TreeStep
   /** The replacement, in the same directory. */
   readonly temp: string
   readonly inode: string
@@ -91,7 +93,7 @@ export async function swapIn(run: Run, swap: Swap): Promise<TreeRefusal | null> 
   const home = toHome(swap)
   run.touched.add(getParentPath(path))
   try {
-    const kept = swap.isReplacing && !run.isAlone ? await keepAside(swap) : null
+    const kept = swap.isReplacing && run.keepsOld ? await keepAside(run, swap) : null
     run.undo.push(async () => {
       const done = await returnToSpot(run.root, home, (spot) => restore(spot, inode, kept))
       if (done !== true && kept !== null) throw new Error(`${path} could not be put back: ${done.problem}`)
@@ -117,8 +119,8 @@ function isStillAt(run: Run, { fd, path }: Spot): boolean {
   return isSame
 }
 
-async function keepAside({ fd, name }: Spot): Promise<string> {
-  const kept = makeHiddenName()
+async function keepAside(run: Run, { fd, name, step }: Swap): Promise<string> {
+  const kept = nameTemporary(run, step, 'old')
   try {
     await link(formatFdPath(fd, name), formatFdPath(fd, kept))
   } catch (error) {

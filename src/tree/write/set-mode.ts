@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { type Entry, formatInode, openDirectoryIn, openEntry } from '../lookup.js'
-import { getErrno, makeRefused, type TreeRefusal, toRefused } from '../problems.js'
-import { readChunks } from '../read-bytes.js'
+import { makeRefused, type TreeRefusal, toRefused } from '../problems.js'
 import { type Run, runAtSpot, type Spot } from './commit-run.js'
+import { hashEntry } from './hash-entry.js'
 import { setDirectoryMode } from './make-directory.js'
 import { prepareFile, putFile } from './put-file.js'
 import { MODE_MASK } from './stage-file.js'
@@ -48,7 +47,7 @@ async function copyWithMode(run: Run, step: SetMode, spot: Spot): Promise<TreeRe
 }
 
 async function setModeOfFile(run: Run, step: SetMode, there: Entry): Promise<TreeRefusal | null> {
-  const sha256 = await hashOf(there)
+  const sha256 = await hashEntry(there)
   // By descriptor: the name could refer to another file by now.
   await chmod(`/proc/self/fd/${there.fd}`, step.mode & MODE_MASK)
   const old = Number(there.stat.mode) & 0o7777
@@ -63,22 +62,4 @@ async function setModeOfFile(run: Run, step: SetMode, there: Entry): Promise<Tre
   const bytes = Number(there.stat.size)
   run.changes.push({ path: step.path, kind: 'modified', type: 'file', bytes, sha256, problem: null })
   return null
-}
-
-// null for an unreadable file: its mode can still be changed.
-async function hashOf({ fd, stat }: Entry): Promise<string | null> {
-  let opened: number
-  try {
-    opened = openSync(`/proc/self/fd/${fd}`, 'r')
-  } catch (error) {
-    if (getErrno(error) !== 'EACCES') throw error
-    return null
-  }
-  const hash = createHash('sha256')
-  try {
-    for await (const chunk of readChunks(opened, Number(stat.size))) hash.update(chunk)
-  } finally {
-    closeSync(opened)
-  }
-  return hash.digest('hex')
 }

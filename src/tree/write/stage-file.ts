@@ -1,4 +1,4 @@
-import { createHash, type Hash, randomBytes } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { type BigIntStats, close, closeSync, constants, fchmod, fchown, fstatSync, fsync, open, write } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -31,6 +31,7 @@ export interface StagedFile {
 
 interface ToStage {
   readonly directoryFd: number
+  readonly name: string
   /** Written one after the other. */
   readonly contents: readonly Content[]
   /** null: 0644 within the umask. */
@@ -40,12 +41,12 @@ interface ToStage {
 
 export async function stage({
   directoryFd,
+  name,
   contents,
   mode,
   path,
 }: ToStage): Promise<OpenResult<{ readonly staged: StagedFile }>> {
   const directory = fstatSync(directoryFd, { bigint: true })
-  const name = makeHiddenName()
   const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW
   // Private until its mode is known: what replaces a private file is private from its first byte.
   const fd = await openFile(formatFdPath(directoryFd, name), flags, mode === null ? NEW_FILE_MODE : PRIVATE_MODE)
@@ -115,8 +116,4 @@ export async function giveToOwnerOf(directory: BigIntStats, fd: number): Promise
   const stat = fstatSync(fd, { bigint: true })
   if (stat.uid === directory.uid && stat.gid === directory.gid) return
   await changeOwner(fd, Number(directory.uid), Number(directory.gid))
-}
-
-export function makeHiddenName(): string {
-  return `.phaselock-${randomBytes(16).toString('hex')}`
 }

@@ -11,6 +11,8 @@ export type TreeStep =
       readonly type: 'write'
       readonly path: string
       readonly content: Content
+      /** Of the content, where it is known; only to recognise the file again. */
+      readonly sha256?: string
       /** Default: the mode of the replaced file, or 0644 within the umask. */
       readonly mode?: number
       /** Refused as changed unless exactly this file exists (see `formatIdentity`). */

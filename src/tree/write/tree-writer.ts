@@ -1,15 +1,17 @@
+import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
+import type { Change } from '../change.js'
 import { isTooDeep } from '../limits.js'
-import { formatFdPath, formatInode, splitPath } from '../lookup.js'
+import { formatFdPath, formatInode, type OpenResult, splitPath } from '../lookup.js'
 import { ignoreGone, makeRefused, type TreeRefusal, toRefused } from '../problems.js'
+import { type ChangePlan, planChange } from './change-plan.js'
 import { makeRun, type Run, returnToSpot, runAtSpot, type Spot, syncTouched, takeBack } from './commit-run.js'
 import { deleteEntry } from './delete-entry.js'
 import { makeDirectory, openOrMakeParent } from './make-directory.js'
 import { makeLink } from './make-link.js'
 import { type FileStep, type Prepared, prepareFile, putFile } from './put-file.js'
 import { setMode } from './set-mode.js'
-
 import { type CommittedSteps, getParentPath, type TreeStep } from './tree-steps.js'
 
 const STEPS_MAX = 200_000
@@ -23,43 +25,92 @@ interface TreeWriter {
    * named `.phaselock-…`, and some of several steps may be done. After the signal fires nothing is begun.
    */
   commit(steps: readonly TreeStep[], signal?: AbortSignal): Promise<CommittedSteps | TreeRefusal>
+  /** Like `commit`, but what is replaced and deleted is kept until the change is finished: it can be taken back. */
+  begin(steps: readonly TreeStep[], options: BeginOptions): Promise<PendingChange | TreeRefusal>
+}
+
+export interface BeginOptions {
+  readonly secret: string
+  readonly signal?: AbortSignal | undefined
+  /** Called when every file is ready and nothing in the tree has changed; with the plan a killed change can be undone. */
+  readonly onPlanned: (plan: ChangePlan) => Promise<void>
+}
+
+/** A change that is in the tree, and on disk. Exactly one of `finish` and `undo` must be called. */
+export interface PendingChange {
+  readonly ok: true
+  /** In the order of the steps, including created parent directories. */
+  readonly changes: readonly Change[]
+  /** Returns replaced entries that could not be removed. */
+  finish(): Promise<readonly string[]>
+  undo(): Promise<void>
 }
 
 export function openTreeWriter(root: string): TreeWriter {
   return {
     commit: async (steps, signal) => {
-      if (steps.length > STEPS_MAX) return makeRefused('too_many', '.')
-      const bad = steps.find((step) => (splitPath(step.path)?.length ?? 0) === 0)
-      if (bad !== undefined) return makeRefused('outside', bad.path)
-      const clean = steps.map((step) => ({ ...step, path: (splitPath(step.path) ?? []).join('/') }))
-      // Deeper entries can be removed: they are obstacles by then.
-      const deep = clean.find((step) => step.type !== 'delete' && isTooDeep(step.path))
-      if (deep !== undefined) return makeRefused('too_deep', deep.path)
-      return commit(makeRun(root, steps.length === 1), clean, signal)
+      const checked = checkSteps(steps)
+      if (!checked.ok) return checked
+      const keepsOld = steps.length > 1
+      const run = makeRun(root, { secret: randomBytes(16).toString('hex'), steps: checked.steps, keepsOld })
+      const done = await change(run, { ...checked, signal })
+      return done.ok ? { ok: true, changes: done.changes, leftovers: await done.finish() } : done
+    },
+    begin: async (steps, { secret, signal, onPlanned }) => {
+      const checked = checkSteps(steps)
+      if (!checked.ok) return checked
+      return change(makeRun(root, { secret, steps: checked.steps, keepsOld: true }), { ...checked, signal, onPlanned })
     },
   }
 }
 
-async function commit(
+function checkSteps(steps: readonly TreeStep[]): OpenResult<{ readonly steps: readonly TreeStep[] }> {
+  if (steps.length > STEPS_MAX) return makeRefused('too_many', '.')
+  const bad = steps.find((step) => (splitPath(step.path)?.length ?? 0) === 0)
+  if (bad !== undefined) return makeRefused('outside', bad.path)
+  const clean = steps.map((step) => ({ ...step, path: (splitPath(step.path) ?? []).join('/') }))
+  // Deeper entries can be removed: they are obstacles by then.
+  const deep = clean.find((step) => step.type !== 'delete' && isTooDeep(step.path))
+  return deep === undefined ? { ok: true, steps: clean } : makeRefused('too_deep', deep.path)
+}
+
+async function change(
   run: Run,
-  steps: readonly TreeStep[],
-  signal?: AbortSignal,
-): Promise<CommittedSteps | TreeRefusal> {
+  { steps, signal, onPlanned }: { readonly steps: readonly TreeStep[] } & Partial<Omit<BeginOptions, 'secret'>>,
+): Promise<PendingChange | TreeRefusal> {
   const prepared = new Map<TreeStep, Prepared>()
+  const work = { steps, prepared, signal }
   let isDone = false
   try {
-    const problem =
-      (await prepareAll(run, { steps, prepared, signal })) ?? (await applyAll(run, { steps, prepared, signal }))
-    isDone = problem === null
+    const unready = await prepareAll(run, work)
+    if (unready !== null) return unready
+    if (onPlanned !== undefined) {
+      const hashes = new Map([...prepared].map(([step, { staged }]) => [step, staged.sha256]))
+      await onPlanned(await planChange(run.root, run.secret, { steps, hashes }))
+    }
+    const problem = await applyAll(run, work)
     if (problem !== null) return problem
+    await syncTouched(run)
+    isDone = true
   } finally {
     await removeUnused(run)
     if (!isDone) await takeBack(run)
   }
-  await syncTouched(run)
-  const leftovers: string[] = []
-  for (const { path, remove } of run.finish) if (!(await remove())) leftovers.push(path)
-  return { ok: true, changes: run.changes, leftovers }
+  return {
+    ok: true,
+    changes: run.changes,
+    finish: () => removeOld(run),
+    undo: async () => {
+      await takeBack(run)
+      await syncTouched(run)
+    },
+  }
+}
+
+async function removeOld(run: Run): Promise<readonly string[]> {
+  const left: string[] = []
+  for (const { path, remove } of run.finish) if (!(await remove())) left.push(path)
+  return left
 }
 
 interface WriteWork {
@@ -71,7 +122,7 @@ interface WriteWork {
 // Most failures, above all a full disk, happen here, where nothing has changed yet.
 async function prepareAll(run: Run, { steps, prepared, signal }: WriteWork): Promise<TreeRefusal | null> {
   // A single step is prepared in its own directory: nothing can come between.
-  const ready = run.isAlone ? [] : selectIndependent(steps)
+  const ready = steps.length === 1 && !run.keepsOld ? [] : selectIndependent(steps)
   let next = 0
   let problem: TreeRefusal | null = null
   const lane = async (): Promise<void> => {

@@ -144,12 +144,6 @@ describe('what edit_files edits', () => {
     expect(wide.diff.length).toBeLessThanOrEqual(20_001)
   })
 
-  it('[REQ-FILES-6] calls that edit one file at the same time are all kept', async () => {
-    writeFileSync(at('file'), Array.from({ length: 30 }, (_, i) => `<${i}>\n`).join(''))
-    await Promise.all(Array.from({ length: 30 }, (_, i) => edit({ path: 'file', edits: [one(`<${i}>`, `[${i}]`)] })))
-    expect(readFileSync(at('file'), 'utf8')).toBe(Array.from({ length: 30 }, (_, i) => `[${i}]\n`).join(''))
-  })
-
   it('[REQ-FILES-6] another name of the same file keeps what it had', async () => {
     const before = place.snapshot()
     linkSync(join(place.outside, 'secret.txt'), at('hard'))

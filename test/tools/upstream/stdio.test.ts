@@ -250,7 +250,7 @@ describe('a server that may write', () => {
     expect(result.outcome).toMatchObject({ ok: true, result: { content: 'written' } })
     expect(result.outcome.ok && result.outcome.changes.map(({ path }) => path)).toEqual(paths)
     expect(existsSync(join(one.tree, 'notes'))).toBe(false)
-    await result.changes?.commit()
+    await result.changes?.commit([], async () => ({ ok: true }))
     expect(readFileSync(join(one.tree, 'notes/today/log.md'), 'utf8')).toBe('hello')
     expect(one.unconfined.settled).toEqual(['discarded', 'committed'])
   })
