@@ -186,7 +186,6 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'e2e/package': 'the packages, installed with three versions of Node.js; cli/bundle covers the built program',
   'e2e/postgres': 'a whole task on PostgreSQL with kill -9 and crashes; e2e/kill covers recovery in general',
   'e2e/setup-change': 'changes of the test setup, approved and rejected; http/pinned-tests covers what RED records',
-  'e2e/stash-kill': 'kills a server at every step of a stash; e2e/kill covers recovery in general',
   'e2e/way-back-criteria': 'criteria in a later visit; e2e/walks covers the way back',
   'forgery/blind-javascript':
     'forgeries with node:test, mocha and vitest, written from the documentation alone; forgery/node covers each class',
@@ -269,7 +268,6 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'http/regressions': 'mistakes of earlier versions; http/walk and http/rules cover the rules',
   'http/scratch': 'every kind of ignored path; confinement/scratch covers the layer itself',
   'http/sigusr1': 'tests that send SIGUSR1 through a server; checks/second-report covers that it is refused',
-  'http/stash': 'tasks put aside and brought back in every state; core covers the rules',
   'http/status-runs': 'status.json of many runs; runs/run-files covers how it is written',
   'http/stopping': 'a server that is stopped while calls run; cli/serve covers the signals',
   'inverted/forgeries': 'code that replaces comparisons with every runner; inverted/node covers the gate',

@@ -50,7 +50,7 @@ export interface Resources {
   readonly taskBytesMax: number
   /** How often refused tokens are recorded with a task. */
   readonly tokenRefusals: Quota
-  /** Tasks that are busy: their gates are being checked, or their work tree is being stashed or restored. */
+  /** Tasks that are busy: their gates are being checked, or their work tree is being restored. */
   readonly checking: Checking
   /** Tasks that changed and whose gates may open automatically (`auto_advance`). */
   readonly advancing: Set<string>

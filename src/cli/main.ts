@@ -4,6 +4,14 @@ import { EXIT, Stop } from './exit.js'
 import { buildProgram } from './program.js'
 import { paintText, print, tell, tolerateClosedPipes } from './terminal/terminal.js'
 
+/** Commands that are gone, and what to use instead. The version after this one forgets them. */
+const GONE = new Map([
+  [
+    'stash',
+    'give the other task its own work tree: phaselock task add TITLE --worktree. Work that 0.2.0 stashed: see docs/operate.md#upgrade.',
+  ],
+])
+
 /** Runs the program with these arguments and sets the exit code. */
 export async function main(args: readonly string[]): Promise<void> {
   const isServer = args[0] === 'serve'
@@ -14,6 +22,8 @@ export async function main(args: readonly string[]): Promise<void> {
   }
   try {
     if (args.length === 0) return print((await import('./terminal/where-next.js')).describeNext())
+    const instead = GONE.get(args[0] ?? '')
+    if (instead !== undefined) throw new Stop(EXIT.usage, `phaselock ${args[0]} is gone: ${instead}`)
     await buildProgram().parseAsync(args, { from: 'user' })
   } catch (error) {
     process.exitCode = report(error, args.includes('--json'))

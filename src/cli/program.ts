@@ -22,7 +22,6 @@ import { addReportCommand } from './commands/report-commands.js'
 import { addReviewCommand } from './commands/review-commands.js'
 import { addRunCommands } from './commands/run-commands.js'
 import { addServeCommand } from './commands/serve-command.js'
-import { addStashCommands } from './commands/stash-commands.js'
 import { addTaskCommands } from './commands/task-commands.js'
 import { addTopCommand } from './commands/top-commands.js'
 import { addTreeCommands } from './commands/tree-commands.js'
@@ -95,7 +94,6 @@ export function buildProgram(): CliCommand {
   addCoordinateCommand(program)
   addMcpCommand(program)
   addHookCommand(program)
-  addStashCommands(program)
   program.commandsGroup('Look:')
   addLookCommands(program)
   addTopCommand(program)

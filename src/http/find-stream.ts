@@ -3,7 +3,6 @@ import type { App } from '../app/app.js'
 import { runStream } from '../app/councils/council-book.js'
 import type { Principal } from '../app/identity/identity.js'
 import { findStreamOfCaller } from '../app/nodes/find-node.js'
-import { StashShelf } from '../app/stash/stash-store.js'
 import type { CallId } from '../core/identity/permissions.js'
 import { findSensitiveAct, findTaskOfAct } from '../core/identity/sensitive-acts.js'
 import { isObject } from '../core/json.js'
@@ -24,18 +23,11 @@ function findNamedStream(app: App, request: FastifyRequest): string | null | und
   if (path.startsWith('/coordinations/:id')) return runStream(id)
   if (path === '/runs/:id/report') return app.ledger.registry.coordinations.has(id) ? runStream(id) : `task:${id}`
   if (path.startsWith('/approvals/:id') || path.startsWith('/questions/:id')) return `task:${OF_TASK.exec(id)?.[1]}`
-  if (path.startsWith('/stashes/:id')) return findStreamOfStash(app, id)
   if (path.startsWith('/agents/:id/')) return findStreamOfSpawn(app, path, id)
   if (path === '/confirmations') return findStreamOfAct(request.body)
   const taskId = isObject(request.body) ? request.body.task_id : undefined
   const isNamed = path === '/agents/spawn' || path === '/tasks/claim'
   return isNamed && typeof taskId === 'string' ? `task:${taskId}` : undefined
-}
-
-// Nodes that share trees see the stashes of each other.
-function findStreamOfStash(app: App, id: string): string | null {
-  const stash = new StashShelf(app.keptDir).get(id)
-  return stash === null ? null : `task:${stash.taskId}`
 }
 
 // The process of an agent, its log and its window are on the node that started it. A revocation is the system's.

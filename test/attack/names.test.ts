@@ -30,7 +30,7 @@ describe('files with the names of what every object has', () => {
     expect(listDifferences(there, empty)).toEqual([{ path: name, kind: 'deleted' }])
   })
 
-  it('[REQ-NAME-1] they are written, stashed, brought back and rewound like any other file', async () => {
+  it('[REQ-NAME-1] they are written and rewound like any other file', async () => {
     run = await start({ contract: CONTRACT })
     const { workspace, operator } = run
     await run.addTask({ id: 't', title: 'Names' })
@@ -47,10 +47,6 @@ describe('files with the names of what every object has', () => {
         (await run.call('POST', '/tools/execute', token, { task_id: 't', tool_name: 'write_files', args })).status,
       ).toBe(200)
     }
-    const saved = await run.call('POST', '/tasks/t/stash', operator, { reason: 'x' })
-    expect(saved).toMatchObject({ status: 201, body: { path_count: NAMES.length } })
-    expect(NAMES.filter((name) => existsSync(join(workspace, name)))).toEqual([])
-    expect((await run.call('POST', `/stashes/${saved.body.id}/pop`, operator, { reason: 'x' })).status).toBe(200)
     expect(NAMES.map((name) => readFileSync(join(workspace, name), 'utf8'))).toEqual(NAMES)
     const back = { to_phase: 'CODE', reason: 'x', restore_tree: true }
     expect(await run.call('POST', '/tasks/t/rewind', operator, back)).toMatchObject({

@@ -52,6 +52,12 @@ async function waitingTask(id: string): Promise<{ readonly request: () => Promis
 
 const WRONG: readonly (readonly [name: string, args: readonly string[], code: number, said: RegExp])[] = [
   ['an unknown command', ['stauts'], 2, /unknown command 'stauts'[\s\S]*Did you mean status\?/],
+  [
+    'a command that is gone',
+    ['stash', 'save', '--name', 'x'],
+    2,
+    /^phaselock stash is gone: [^\n]*task add TITLE --worktree[^\n]*\n$/,
+  ],
   ['an unknown command of a group', ['task', 'lst'], 2, /Did you mean (one of )?.*list/],
   ['an unknown option', ['task', 'list', '--staus', 'x'], 2, /Did you mean --status\?/],
   ['a missing argument', ['task', 'show'], 2, /missing required argument 'id'/],

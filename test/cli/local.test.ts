@@ -227,7 +227,7 @@ test('[REQ-CLI-27] the first help lists common commands, and --all lists every c
   const [first, all] = await Promise.all([place.run(['--help']), place.run(['--help', '--all'])])
   for (const name of ['init', 'claude', 'approve', 'status'])
     expect(first.stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
-  for (const name of ['mcp', 'untrust', 'stash']) expect(first.stdout).not.toMatch(new RegExp(`^  ${name} `, 'm'))
+  for (const name of ['mcp', 'untrust']) expect(first.stdout).not.toMatch(new RegExp(`^  ${name} `, 'm'))
   expect(first.stdout).toContain('phaselock --help --all')
   for (const [name, ...rest] of commandPaths().slice(1))
     if (rest.length === 0) expect(all.stdout).toMatch(new RegExp(`^  ${name}[ |]`, 'm'))

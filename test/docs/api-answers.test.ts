@@ -16,7 +16,6 @@ const ELSEWHERE: readonly (readonly [RegExp, () => string])[] = [
   [/\bthe task\b/, () => lineWith('A task is `{')],
   [/\bthe approval\b/, () => answerLine('GET /approvals/{id}')],
   [/\bthe question\b/, () => lineWith('What an agent asked')],
-  [/\bthe stash\b/, () => answerLine('POST /tasks/{id}/stash')],
   [/\bthe agent as\b/, () => answerLine('GET /agents/{id}')],
   [/also the fields that `POST \/tasks\/transition` answers/, () => answerLine('POST /tasks/transition')],
 ]

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findBundledContract } from '../../src/contract/bundled-contracts.js'
 import { git, makeRepository } from '../e2e/projects.js'
@@ -39,20 +39,6 @@ const plain =
     const pair = await pairOf(stage)
     return { pair, base: () => make(stage, pair) }
   }
-
-/** A task that was put aside. */
-const onStash: Endpoint = {
-  prepare: async (stage) => {
-    // Nobody else works in a tree of its own.
-    const workspace = join(stage.run.workspace, '..', stage.fresh('tree'))
-    mkdirSync(workspace)
-    const pair = await stage.pair({ workspace })
-    const stash = await stage.operate(`/tasks/${pair.task}/stash`, { reason: 'something else first' })
-    const id = String(stash.id)
-    return { pair, base: () => ({ params: { id }, body: { reason: 'go on' }, also: { id: ['no-such-stash'] } }) }
-  },
-  isSpentBySuccess: true,
-}
 
 const repositories = new WeakMap<Stage, string>()
 
@@ -537,13 +523,9 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     prepare: plain((stage, pair) => ({ params: { id: pair.task }, also: { id: [stage.completed, 'no-such-run'] } })),
   },
   getActivity: { prepare: plain(() => ({})) },
-  stashTask: action(() => ({ name: 'for later', reason: 'something else first' })),
-  listStashes: { prepare: plain(() => ({})) },
   mergeTask: onWorktree({ force: true, commit: true, into: 'main' }),
   handOverTask: action(() => ({ reason: 'because', commit: true })),
   discardTask: action(() => ({ reason: 'because', force: true })),
-  popStash: onStash,
-  dropStash: onStash,
   ...COORDINATION_ENDPOINTS,
   ...OPERATOR_ENDPOINTS,
   ...LOOK_ENDPOINTS,

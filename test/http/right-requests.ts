@@ -35,10 +35,6 @@ const SUCCEEDING: Readonly<Record<string, (stage: Stage) => Promise<Lane>>> = {
   discardTask: (stage) => ofWorktree(stage, { reason: 'because', force: true }),
   executeTool: (stage) => asAgent(stage, { tool_name: 'glob', args: { pattern: '**' } }),
   searchKnowledge: (stage) => asAgent(stage, { query: 'naming' }),
-  stashTask: async (stage) => {
-    const pair = await stage.pair({ workspace: ownTree(stage.run) })
-    return { pair, base: () => ({ params: { id: pair.task }, body: { reason: 'something else first' } }) }
-  },
   stopAgent: (stage) => startedAgent(stage, { body: { reason: 'gone' } }),
   showAgent: (stage) => startedAgent(stage, {}),
   agentLog: (stage) => startedAgent(stage, {}),

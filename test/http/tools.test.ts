@@ -156,7 +156,7 @@ describe('tools from outside', () => {
   })
 
   it('[REQ-TOOLS-1] none of that left anything behind', () => {
-    expect(readdirSync(tree('tests')).sort()).toEqual(['edit.txt', 'out', 'progress'])
+    expect(readdirSync(tree('tests')).sort()).toEqual(['edit.txt', 'edited', 'log', 'out', 'progress'])
     expect(readdirSync(tree('src')).sort()).toEqual(['bytes.bin', 'main.ts', 'pipe'])
   })
 

@@ -32,7 +32,6 @@ const BODIES: Readonly<Record<keyof typeof SENSITIVE, object>> = {
   updateTask: { mode: 'advisory' },
   createTask: { title: 'x', mode: 'permissive' },
   spawnAgent: { agent: 'coder', task: { title: 'x', mode: 'advisory' } },
-  popStash: { reason: 'x' },
   addContract: { source: 'name: x' },
   addOperator: { name: 'mallory' },
   participantToken: {},

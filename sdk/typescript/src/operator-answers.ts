@@ -189,23 +189,6 @@ export interface QuestionPage {
   readonly next_cursor: string | null
 }
 
-export interface Stash {
-  readonly id: string
-  readonly name: string | null
-  readonly task_id: string
-  readonly task_status: string | null
-  readonly phase: string
-  readonly saved_at: string
-  readonly reason: string
-  readonly status: string
-  readonly path_count: number
-  readonly warnings?: readonly string[]
-}
-
-export interface RestoredTask extends Task {
-  readonly restored_count: number
-}
-
 /** An agent that the server started. */
 export interface Spawn {
   readonly task_id: string

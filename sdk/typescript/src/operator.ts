@@ -110,11 +110,6 @@ export class OperatorClient {
   question = (id: string) => this.#get<Answers.Question>(at`/questions/${id}`)
   answer = (id: string, body: JsonObject) => this.#post<Answers.Question>(at`/questions/${id}/answer`, body)
 
-  stashes = () => this.#get<{ readonly stashes: readonly Answers.Stash[] }>('/stashes')
-  stashTask = (id: string, body: JsonObject) => this.#post<Answers.Stash>(at`/tasks/${id}/stash`, body)
-  popStash = (id: string, body: Reason) => this.#post<Answers.RestoredTask>(at`/stashes/${id}/pop`, body)
-  dropStash = (id: string, body: Reason) => this.#post<Answers.Stash>(at`/stashes/${id}/drop`, body)
-
   agents = () => this.#get<{ readonly agents: readonly Answers.AgentRow[] }>('/agents')
   addAgent = (body: JsonObject) => this.#post<Answers.AddedAgent>('/agents', body)
   revokeAgent = (id: string, body: Reason) => this.#post<JsonObject>(at`/agents/${id}/revoke`, body)

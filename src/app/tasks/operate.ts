@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { realpath, rm, stat } from 'node:fs/promises'
-import { isAbsolute, relative } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import type { Contract, Mode } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import type { Command } from '../../core/task/command.js'
@@ -251,4 +252,11 @@ export async function isAgentFree(app: App, taskId: string): Promise<boolean> {
   if (agentId === undefined || app.ledger.registry.agents.get(agentId)?.revokedAt !== null) return false
   const held = await app.ledger.store.findHeldBy(agentId)
   return held === null || held.id === taskId
+}
+
+/** The folder that still holds the work of a task that 0.2.0 stashed; null: there is none. */
+export async function findStashFolder(app: App, taskId: string): Promise<string | null> {
+  const stash = (await app.ledger.peek(taskId))?.stash ?? null
+  const folder = stash === null ? null : join(app.keptDir, 'stashes', stash)
+  return folder !== null && existsSync(folder) ? folder : null
 }

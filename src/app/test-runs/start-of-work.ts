@@ -74,7 +74,7 @@ export function startOfWork(app: Resources, contract: Contract, state: TaskState
 
 // Indexes hold only a digest of these.
 const UNSEEN = /(^|\/)(\.git|node_modules|\.venv|venv)(\/|$)/
-// A restored stash contains changes of the task itself, which nobody recorded.
+// 0.2.0 wrote this reason when it restored a stash: changes of the task itself, which nobody recorded.
 const POPPED = /^stash \S+ popped: /
 
 async function collectWrites(app: Resources, state: TaskState): Promise<ReadonlyMap<string, readonly FileWrite[]>> {

@@ -1,8 +1,6 @@
 import type { GateRun } from '../../core/task/next-step.js'
 
-/**
- * Why nothing else may change a task now: its gates are being checked, or its work tree is being stashed or restored.
- */
+/** Why nothing else may change a task now: its gates are being checked, or its work tree is being restored. */
 type Busy = 'gates' | 'tree'
 
 /** Busy tasks of this process. A flag, not an event: after a restart nothing is being checked. */

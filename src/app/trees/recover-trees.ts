@@ -1,5 +1,4 @@
 import type { App } from '../app.js'
-import { recoverStashes } from '../stash/recover-stashes.js'
 import { recoverWorktrees } from '../worktrees/recover-worktrees.js'
 import { recoverTreeChanges } from './tree-changes.js'
 
@@ -7,7 +6,6 @@ import { recoverTreeChanges } from './tree-changes.js'
 export async function recoverTrees(app: App, onFault: (error: unknown) => void): Promise<void> {
   await app.fence.run(async () => {
     await recoverTreeChanges(app, onFault)
-    await recoverStashes(app, onFault)
     await recoverWorktrees(app, onFault)
   })
 }

@@ -90,7 +90,6 @@ export const PERMISSIONS = {
   listNodes: OPERATORS,
   checkServer: OPERATORS,
   listApprovals: OPERATORS,
-  listStashes: OPERATORS,
   listCoordinations: OPERATORS,
   coordinationStatus: OPERATORS,
   streamCoordination: OPERATORS,
@@ -144,9 +143,6 @@ export const PERMISSIONS = {
   // It runs a command with network.
   installDependencies: HUMANS,
   acceptTools: HUMANS,
-  stashTask: HUMANS,
-  popStash: HUMANS,
-  dropStash: HUMANS,
   addReviewer: HUMANS,
   // Removing the reviewer also removes its objections.
   revokeReviewer: HUMANS,

@@ -78,7 +78,6 @@ export const SENSITIVE = {
     describe: ({ body }) =>
       `Start an agent on a new task in the mode ${quote((body.task as JsonObject | undefined)?.mode)}.`,
   },
-  popStash: { about: 'server', describe: ({ params }) => `Restore the stash ${quote(params.id)} and resume its task.` },
   addContract: { about: 'server', describe: () => 'Register a contract; tasks can be created under its rules.' },
   trustContract: {
     about: 'server',
@@ -120,8 +119,6 @@ export const NOT_SENSITIVE: Readonly<Partial<Record<CallId, string>>> = {
   stopAgent: 'It ends an agent.',
   pause: 'It stops all agents.',
   cancelCoordination: 'It ends a council.',
-  stashTask: 'It parks a task and saves its changes.',
-  dropStash: 'It removes saved changes.',
   revokeOperator: 'It takes a token away.',
   rotateSecret: 'Tokens keep their rights.',
   adoptNode: 'It moves tasks of a node that has gone, and opens no gate.',

@@ -254,9 +254,13 @@ export type Command =
   | { readonly type: 'expire_approval' }
   | { readonly type: 'check_alerts' }
   | { readonly type: 'cancel'; readonly reason: string }
-  /** `stash`: the work stashed under this id is back in the work tree. */
-  | { readonly type: 'resume'; readonly reason: string; readonly agentIsFree: boolean; readonly stash?: string }
-  | { readonly type: 'stash' | 'drop_stash'; readonly stash: string; readonly reason: string }
+  | {
+      readonly type: 'resume'
+      readonly reason: string
+      readonly agentIsFree: boolean
+      /** The folder that still holds the work of a task that 0.2.0 stashed. */
+      readonly stashFolder?: string
+    }
   | {
       readonly type: 'rewind'
       readonly to: string

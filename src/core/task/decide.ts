@@ -36,7 +36,6 @@ import {
 import { reportUnledgered } from './reconcile.js'
 import { record } from './record-fact.js'
 import { type Decision, makeDecision, refuseUnrecorded } from './refusal.js'
-import { dropStash, stash } from './stash.js'
 import type { TaskState } from './state.js'
 import { endWorktree } from './worktree.js'
 
@@ -115,10 +114,6 @@ function decideCommand(contract: Contract, state: TaskState, command: Command, c
       return cancel(state, command)
     case 'resume':
       return resume(contract, state, command)
-    case 'stash':
-      return stash(state, command)
-    case 'drop_stash':
-      return dropStash(state, command)
     case 'rewind':
       return rewind(contract, state, command)
     case 'reassign':

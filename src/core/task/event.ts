@@ -80,7 +80,7 @@ export type TaskFact =
       readonly type: 'task_parked'
       readonly reason: string
       readonly code: Code | null
-      /** Its work was stashed under this id and must be restored first; null: the stash was dropped. */
+      /** Only 0.2.0 wrote it. Its work was stashed under this id and must be restored first; null: the stash was dropped. */
       readonly stash?: string | null
     }
   | {

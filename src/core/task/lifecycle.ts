@@ -4,7 +4,6 @@ import type { Command, Context } from './command.js'
 import { decideLapse } from './crash.js'
 import type { TaskFact } from './event.js'
 import { type Decision, makeDecision, refuseUnrecorded } from './refusal.js'
-import { refuseWhileStashed } from './stash.js'
 import type { TaskState } from './state.js'
 import { isWaitingForPeople } from './waiting.js'
 import { refuseGoneWorktree } from './worktree.js'
@@ -42,8 +41,12 @@ export function cancel(state: TaskState, command: Command & { type: 'cancel' }):
 /** Resumes a parked task: with its agent if that one is free, else it can be claimed. */
 export function resume(contract: Contract, state: TaskState, command: Command & { type: 'resume' }): Decision {
   if (state.status !== 'parked') return refuseUnrecorded('conflict', `Task ${state.id} is ${state.status}, not parked.`)
-  const elsewhere = refuseWhileStashed(state, command.stash)
-  if (elsewhere !== null) return elsewhere
+  if (command.stashFolder !== undefined)
+    return refuseUnrecorded(
+      'conflict',
+      `Phaselock 0.2.0 stashed the work of task ${state.id}: it is in ${command.stashFolder}, not in the work tree.`,
+      { remedy: 'Put it back and remove that folder, then resume. See docs/operate.md#upgrade.' },
+    )
   const { leaseSeconds } = contract.enforcement
   return makeDecision([
     {
@@ -53,6 +56,12 @@ export function resume(contract: Contract, state: TaskState, command: Command & 
       leaseSeconds,
     },
   ])
+}
+
+/** Only `resume` is told whether the work is still in the stash. */
+function refuseWhileStashed({ id, stash }: TaskState): Decision | null {
+  if (stash === null) return null
+  return refuseUnrecorded('conflict', `Phaselock 0.2.0 stashed the work of task ${id} as ${stash}. Resume it first.`)
 }
 
 /** Rewinds the task to an earlier phase. Later artifacts and approvals become void, and so do all tokens. */

@@ -269,7 +269,7 @@ export interface TaskState {
   /** How often each way back was taken since an operator last resumed the task. */
   readonly waysBack?: Readonly<Record<string, number>>
   readonly parkedReason: string | null
-  /** The id of its stash; null: its work is in the work tree. */
+  /** The id under which 0.2.0 stashed its work; null: its work is in the work tree. */
   readonly stash: string | null
   /** Reviewer slots that opened with this visit. */
   readonly wanted: readonly Slot[]

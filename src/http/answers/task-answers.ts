@@ -209,30 +209,6 @@ export const INSTALLED_TASK = nameObject('InstalledTask', {
   }),
 })
 
-export const RESTORED_TASK = nameObject('RestoredTask', {
-  ...TASK_FIELDS,
-  restored: makeList(TEXT),
-  restored_count: COUNT,
-})
-const STASH_FIELDS: Fields = {
-  id: TEXT,
-  name: allowNull(TEXT),
-  task_id: TEXT,
-  task_title: allowNull(TEXT),
-  task_status: allowNull(TASK_STATUS),
-  phase: TEXT,
-  saved_at: TIME,
-  saved_by: TEXT,
-  reason: TEXT,
-  workspace: TEXT,
-  status: chooseWord('saved', 'unfinished', 'lost', 'dropped'),
-  bytes: COUNT,
-  paths: makeList(makeObject({ path: TEXT, kind: chooseWord('created', 'modified', 'deleted') })),
-  path_count: COUNT,
-}
-export const STASH = nameObject('Stash', STASH_FIELDS)
-export const SAVED_STASH = nameObject('SavedStash', { ...STASH_FIELDS, warnings: makeList(TEXT) })
-
 /** A run that failed or could not be read. */
 const UNREADABLE_RUN = makeObject({
   cause: TEXT,

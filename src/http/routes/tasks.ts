@@ -1,6 +1,6 @@
 import { noTask, ok, type Result, refuse } from '../../app/result.js'
 import { listTasks } from '../../app/tasks/list-tasks.js'
-import { acceptTools, applyOperatorCommand, createTask, isAgentFree } from '../../app/tasks/operate.js'
+import { acceptTools, applyOperatorCommand, createTask, findStashFolder, isAgentFree } from '../../app/tasks/operate.js'
 import { showTask } from '../../app/tasks/show-task.js'
 import { acceptTree, revertTree } from '../../app/trees/reconcile.js'
 import { rewindTree } from '../../app/trees/rewind-tree.js'
@@ -174,11 +174,12 @@ export const TASK_ROUTES: readonly Route[] = [
   },
   makeActionRoute('cancel', 'Cancel the task', {}, async (_, reason) => ({ type: 'cancel', reason })),
   makeActionRoute('park', 'Park the task until it is resumed', {}, async (_, reason) => ({ type: 'park', reason })),
-  makeActionRoute('resume', 'Resume a parked task', {}, async (call, reason) => ({
-    type: 'resume',
-    reason,
-    agentIsFree: await isAgentFree(call.app, call.params.id ?? ''),
-  })),
+  makeActionRoute('resume', 'Resume a parked task', {}, async ({ app, params }, reason) => {
+    const id = params.id ?? ''
+    const stashFolder = await findStashFolder(app, id)
+    const agentIsFree = await isAgentFree(app, id)
+    return { type: 'resume', reason, agentIsFree, ...(stashFolder === null ? {} : { stashFolder }) }
+  }),
   {
     method: 'POST',
     path: '/tasks/:id/rewind',
