@@ -49,8 +49,8 @@ export class TreeChange {
   async apply({ steps, lines, follow = {}, signal }: TreeWork): Promise<Applied> {
     const secret = randomBytes(16).toString('hex')
     const reference = await this.#findReference()
-    const onPlanned = async (plan: ChangePlan): Promise<void> =>
-      this.#begin({ ...reference, plan, follow }, lines(plan))
+    const onPlanned = (plan: ChangePlan, isReady: boolean): void =>
+      this.#begin({ ...reference, plan, follow }, { lines: isReady ? lines(plan) : [], isReady })
     const done = await openTreeWriter(this.place.tree).begin(steps, { secret, signal, onPlanned })
     if (done.ok) this.#pending = done
     else this.#drop()
@@ -59,7 +59,7 @@ export class TreeChange {
 
   /** Announces a change of what is expected, without one of the tree itself. */
   async expect(lines: readonly Line[], follow: FollowUps): Promise<void> {
-    this.#begin({ ...(await this.#findReference()), plan: null, follow }, lines)
+    this.#begin({ ...(await this.#findReference()), plan: null, follow }, { lines, isReady: true })
   }
 
   /** Prepares what belongs into the layer of the task; false: there is no room. */
@@ -117,10 +117,13 @@ export class TreeChange {
     return { id: this.id, ...this.place, version }
   }
 
-  #begin(change: Omit<BegunChange, 'lines' | 'before'>, lines: readonly Line[]): void {
+  #begin(
+    change: Omit<BegunChange, 'lines' | 'before'>,
+    { lines, isReady }: { readonly lines: readonly Line[]; readonly isReady: boolean },
+  ): void {
     const begun = { ...change, ...this.app.trees.planEntries(this.place.tree, lines) }
     try {
-      this.app.trees.beginChange(begun)
+      this.app.trees.beginChange(begun, isReady)
     } catch (error) {
       if (getErrno(error) === '') throw error
       throw new StoreUnavailable('What is known about the work tree cannot be written.', { cause: error })

@@ -229,12 +229,15 @@ export class Trees {
     return { lines, before: lines.map(([path]) => [path, entries[path] ?? null]) }
   }
 
-  /** A change begins: on disk before this returns, and before anything in the tree is touched. */
-  beginChange(change: BegunChange): void {
+  /**
+   * A change begins, before any path of the tree is touched. `isReady`: it is on disk before this returns; until then
+   * there are only temporary files, which would be found after a power failure as well.
+   */
+  beginChange(change: BegunChange, isReady: boolean): void {
     this.fence.requireHeld()
     mkdirSync(this.dir, { recursive: true, mode: 0o700 })
     const expected = this.#expected(change.tree)
-    appendToJournal(this.#journal(change.tree), formatLines([{ began: change }]), { isSynced: true })
+    appendToJournal(this.#journal(change.tree), formatLines([{ began: change }]), { isSynced: isReady })
     this.#open.set(change.tree, change)
     if (expected !== null) this.#take(expected, change.lines)
   }

@@ -35,19 +35,15 @@ interface PlannedStep {
   readonly becomes?: string
 }
 
-/** Plans a change before it begins. `hashes`: of the new files that are ready. */
-export async function planChange(
-  root: string,
-  secret: string,
-  { steps, hashes }: { readonly steps: readonly TreeStep[]; readonly hashes: ReadonlyMap<TreeStep, string> },
-): Promise<ChangePlan> {
+/** Plans a change before it begins. */
+export async function planChange(root: string, secret: string, steps: readonly TreeStep[]): Promise<ChangePlan> {
   const planned: PlannedStep[] = []
   const folders = new Set<string>()
   for (const [index, step] of steps.entries()) {
     if (index % STEPS_PER_TURN === STEPS_PER_TURN - 1) await nextTurn()
     const before = readBefore(root, step.path)
     if (step.type !== 'delete') for (const folder of before.missing) folders.add(folder)
-    const becomes = findNewContent(step, hashes)
+    const becomes = findNewContent(step)
     planned.push({
       type: step.type,
       path: step.path,
@@ -59,12 +55,21 @@ export async function planChange(
   return { secret, steps: planned, folders: [...folders].sort() }
 }
 
-function findNewContent(step: TreeStep, hashes: ReadonlyMap<TreeStep, string>): string | null {
+/** The same plan with the hashes of files that are ready by now. */
+export function addHashes(plan: ChangePlan, findHash: (index: number) => string | null): ChangePlan {
+  const steps = plan.steps.map((step, index) => {
+    const becomes = findHash(index)
+    return becomes === null ? step : { ...step, becomes }
+  })
+  return { ...plan, steps }
+}
+
+// What is appended becomes another file, unless there is none yet.
+function findNewContent(step: TreeStep): string | null {
   if (step.type === 'make_link') return step.target
-  const known = hashes.get(step) ?? null
-  if (known !== null || (step.type !== 'write' && step.type !== 'append')) return known
-  if (step.type === 'write' && typeof step.content === 'function') return step.sha256 ?? null
-  return sha256Hex(step.content as Buffer)
+  if (step.type === 'append') return sha256Hex(step.content)
+  if (step.type !== 'write') return null
+  return typeof step.content === 'function' ? (step.sha256 ?? null) : sha256Hex(step.content)
 }
 
 interface Before {

@@ -5,7 +5,7 @@ import type { Change } from '../change.js'
 import { isTooDeep } from '../limits.js'
 import { formatFdPath, formatInode, type OpenResult, splitPath } from '../lookup.js'
 import { ignoreGone, makeRefused, type TreeRefusal, toRefused } from '../problems.js'
-import { type ChangePlan, planChange } from './change-plan.js'
+import { addHashes, type ChangePlan, planChange } from './change-plan.js'
 import { makeRun, type Run, returnToSpot, runAtSpot, type Spot, syncTouched, takeBack } from './commit-run.js'
 import { deleteEntry } from './delete-entry.js'
 import { makeDirectory, openOrMakeParent } from './make-directory.js'
@@ -32,8 +32,11 @@ interface TreeWriter {
 export interface BeginOptions {
   readonly secret: string
   readonly signal?: AbortSignal | undefined
-  /** Called when every file is ready and nothing in the tree has changed; with the plan a killed change can be undone. */
-  readonly onPlanned: (plan: ChangePlan) => Promise<void>
+  /**
+   * Called before temporary files are written, and again when all are ready and no path of the tree has changed. With
+   * the newest plan a killed change can be undone.
+   */
+  readonly onPlanned: (plan: ChangePlan, isReady: boolean) => void
 }
 
 /** A change that is in the tree, and on disk. Exactly one of `finish` and `undo` must be called. */
@@ -82,12 +85,11 @@ async function change(
   const work = { steps, prepared, signal }
   let isDone = false
   try {
+    const plan = onPlanned === undefined ? null : await planChange(run.root, run.secret, steps)
+    if (plan !== null) onPlanned?.(plan, false)
     const unready = await prepareAll(run, work)
     if (unready !== null) return unready
-    if (onPlanned !== undefined) {
-      const hashes = new Map([...prepared].map(([step, { staged }]) => [step, staged.sha256]))
-      await onPlanned(await planChange(run.root, run.secret, { steps, hashes }))
-    }
+    if (plan !== null) onPlanned?.(addHashes(plan, (index) => findStagedHash(prepared, steps[index])), true)
     const problem = await applyAll(run, work)
     if (problem !== null) return problem
     await syncTouched(run)
@@ -105,6 +107,10 @@ async function change(
       await syncTouched(run)
     },
   }
+}
+
+function findStagedHash(prepared: ReadonlyMap<TreeStep, Prepared>, step: TreeStep | undefined): string | null {
+  return (step === undefined ? undefined : prepared.get(step))?.staged.sha256 ?? null
 }
 
 async function removeOld(run: Run): Promise<readonly string[]> {
