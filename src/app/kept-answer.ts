@@ -10,6 +10,8 @@ export interface Once {
   readonly principal: string
   readonly key: string
   readonly bodyHash: string
+  /** The call has stored that it began; its answer takes that place. */
+  readonly replaces?: true
 }
 
 /**
@@ -66,6 +68,8 @@ export type KeptAnswer =
   /** `ran`: the task's phase when the tool had run; the answer also says where Phaselock moved the task since. */
   | { readonly body: JsonObject; readonly ran: Grant }
   | Refused
+  /** The call may act outside the work tree, and has begun. Replaced when it is done. */
+  | { readonly began: { readonly task: string; readonly tool: string } }
   | { readonly completion: Completion }
   | Moved
 

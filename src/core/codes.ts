@@ -20,6 +20,10 @@ export const CODES = {
     remedy:
       'Call the tool again in a few seconds, with a new Idempotency-Key. If it lasts, an operator runs `phaselock doctor` and restarts the server.',
   },
+  outcome_unknown: {
+    title: 'The call was interrupted, and what it did is not known',
+    remedy: 'Look at what it was to change, then go on, or call again with a new Idempotency-Key.',
+  },
   invalid_regex: {
     title: 'The regular expression is not valid',
     remedy: 'Use RE2 syntax: no look-around, no back-references.',

@@ -26,6 +26,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   not_found: 404,
   no_task_available: 404,
   conflict: 409,
+  outcome_unknown: 409,
   already_claimed: 409,
   phase_sequence_violation: 409,
   task_not_active: 409,

@@ -64,6 +64,8 @@ export interface Remembered {
   readonly bodyHash: string
   readonly status: number
   readonly answer: Json
+  /** The same call stored an answer before it was done: this one takes its place. */
+  readonly replaces?: true
 }
 
 export interface Append {

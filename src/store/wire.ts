@@ -32,6 +32,7 @@ export interface WireRemembered {
   readonly status: number
   readonly answerText: string
   readonly at: number
+  readonly replaces?: true
 }
 
 export type WireResult =
@@ -94,8 +95,8 @@ function toWireEvent(event: NewEvent): WireEvent {
 function toWireRemembered(remember: Remembered, now: number): WireRemembered {
   assertText(remember.principal, 'principal', COLUMN_CHARS_MAX)
   assertText(remember.key, 'idempotency key', COLUMN_CHARS_MAX)
-  const { principal, key, bodyHash, status } = remember
-  return { principal, key, bodyHash, status, answerText: JSON.stringify(remember.answer), at: now }
+  const { answer, ...stored } = remember
+  return { ...stored, answerText: JSON.stringify(answer), at: now }
 }
 
 function assertTask(task: TaskRow): void {

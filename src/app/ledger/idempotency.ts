@@ -30,10 +30,13 @@ export async function recall(app: App, once: Once): Promise<RecalledAnswer | 'ag
       result: refuse('idempotency_mismatch', 'This Idempotency-Key was used for another request.'),
     }
   const answer = kept.answer as KeptAnswer
+  // It still runs here: the caller waits for it like the first one.
+  if ('began' in answer && app.running.isCallRunning(once)) return null
   return 'again' in answer ? 'again' : { status: kept.status, result: await rebuild(app, answer) }
 }
 
 async function rebuild(app: App, answer: Exclude<KeptAnswer, { readonly again: true }>): Promise<Result<JsonObject>> {
+  if ('began' in answer) return refuseInterrupted(answer.began)
   if ('problem' in answer) return { ok: false, problem: answer.problem }
   if ('claim' in answer) return repeatClaimAnswer(app, answer)
   if ('renewed' in answer) return repeatRenewedAnswer(app, answer.renewed)
@@ -46,6 +49,11 @@ async function rebuild(app: App, answer: Exclude<KeptAnswer, { readonly again: t
   if ('ran' in answer) return ok({ ...answer.body, ...(await repeatAdvancedAnswer(app, answer.ran)) })
   const moved = await moveAnswer(app, answer)
   return ok(answer.prompt_of === undefined ? moved : await addPrompt(app, moved, answer.prompt_of))
+}
+
+function refuseInterrupted({ task, tool }: { readonly task: string; readonly tool: string }): Result<never> {
+  const detail = `The server ended while ${tool} ran. Whether it acted outside the work tree is not known; in the work tree nothing was changed.`
+  return refuse('outcome_unknown', detail, { task_id: task })
 }
 
 // The answer shows the task's current state, so only the agent that still holds it at that epoch gets it.

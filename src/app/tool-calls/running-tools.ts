@@ -7,6 +7,8 @@ export class Running {
   readonly #tasks = new Map<string, Set<RunningTool>>()
   readonly #trees = new KeyedLock()
   readonly #writes = new Map<string, string[]>()
+  /** Keys of calls that run now. */
+  readonly #calls = new Set<string>()
   #isClosed = false
 
   /** Runs a tool of a task. The signal fires when it must end. */
@@ -24,6 +26,22 @@ export class Running {
       running.delete(one)
       if (running.size === 0) this.#tasks.delete(taskId)
     }
+  }
+
+  /** Runs a call under its key. */
+  async runCall<T>(once: CallKey | undefined, work: () => Promise<T>): Promise<T> {
+    if (once === undefined) return work()
+    const id = formatCallKey(once)
+    this.#calls.add(id)
+    try {
+      return await work()
+    } finally {
+      this.#calls.delete(id)
+    }
+  }
+
+  isCallRunning(once: CallKey): boolean {
+    return this.#calls.has(formatCallKey(once))
   }
 
   /** Whether a tool of the task runs now. */
@@ -75,6 +93,15 @@ export class Running {
     for (const one of all) one.abort.abort()
     await Promise.all(all.map((one) => one.done))
   }
+}
+
+interface CallKey {
+  readonly principal: string
+  readonly key: string
+}
+
+function formatCallKey({ principal, key }: CallKey): string {
+  return JSON.stringify([principal, key])
 }
 
 interface RunningTool {

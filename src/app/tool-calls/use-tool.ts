@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/json.js'
 import { REVIEW_TOOLS } from '../../core/reviews/review-tool.js'
 import type { TaskEvent } from '../../core/task/event.js'
 import type { Violation } from '../../core/task/fact-parts.js'
+import { isCommandTool } from '../../tools/commands/command-tools.js'
 import { describeCall } from '../../tools/describe-call.js'
 import type { App } from '../app.js'
 import {
@@ -20,10 +21,11 @@ import { toInterruptView } from '../tasks/interrupts.js'
 import { listAllowedTools } from '../tasks/views.js'
 import { advanceAfterCall, wantAdvance } from '../transitions/auto-advance.js'
 import { isChecking } from '../transitions/long-gates.js'
+import { openSandbox } from './contract-sandbox.js'
 import { findDroppedOutcome } from './dropped-changes.js'
 import { runSoon } from './run-soon.js'
 import { type RememberAs, runTool, type ToolRunResult } from './run-tool.js'
-import { readPins } from './upstream.js'
+import { isUpstreamTool, readPins } from './upstream.js'
 
 interface ToolRequest {
   readonly bearer: Bearer
@@ -64,7 +66,10 @@ export async function executeTool(
   const refused = refuseWhileChecking(app, call, request.tool)
   if (refused !== null) return refused
   // Counted as running from here on: a transition that starts now waits for it.
-  const work = () => app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal }))
+  const work = () =>
+    app.running.runCall(request.once, () =>
+      app.running.run(call.state.id, (signal) => decideAndRun(app, call, { ...request, signal })),
+    )
   const answer = await runSoon(app, { ...request, call }, { work, since })
   return request.isPart === true || isLater(answer) ? answer : advanceAfterCall(app, call, { answer, since })
 }
@@ -83,7 +88,7 @@ async function decideAndRun(
   if (decided.value.kind === 'denied') return { ok: false, problem: toDenial(call, decided.value) }
   const { violation } = decided.value.event
   const untold = takeUntoldInterrupt(app, call)
-  const { once } = request
+  const once = request.once === undefined ? undefined : { ...request.once, ...(await findReplaced(app, call, request)) }
   const ran = call.bearer.kind === 'review' ? null : makeGrant(call.state, call.bearer.agentId)
   const answerAs: RememberAs = (outcome, about) => (done) =>
     keepUnder(once, 200, () => {
@@ -236,16 +241,36 @@ async function decideCall(
   { tool, args, once, execute }: Pick<ToolRequest, 'tool' | 'args' | 'once'> & { readonly execute: boolean },
 ): Promise<Result<ToolVerdict>> {
   const pins = call.state.upstream === null ? {} : await readPins(app, call.state)
+  const mayActOutside = execute && once !== undefined && (await actsOutside(app, call, tool))
   const facts = describeCall(call.contract, tool, args, pins)
   const command = { type: 'use_tool', tool, args, call: facts, execute, ...getReviewerField(call) } as const
   const handled = await applyAs(app, call, command, {
     remember: ({ events }) => {
       const verdict = readVerdict(events)
       if (!execute) return keepUnder(once, 200, () => ({ body: checkAnswer(call, verdict) }))
-      return verdict.kind === 'denied' ? keepUnder(once, 200, () => ({ problem: toDenial(call, verdict) })) : undefined
+      if (verdict.kind === 'denied') return keepUnder(once, 200, () => ({ problem: toDenial(call, verdict) }))
+      return mayActOutside ? keepUnder(once, 200, () => ({ began: { task: call.state.id, tool } })) : undefined
     },
   })
   return handled.ok ? ok(readVerdict(handled.value.events)) : handled
+}
+
+// Its answer takes the place of the note that the call has begun.
+async function findReplaced(
+  app: App,
+  call: AgentCall<Bearer>,
+  { tool }: Pick<ToolRequest, 'tool'>,
+): Promise<{ readonly replaces?: true }> {
+  return (await actsOutside(app, call, tool)) ? { replaces: true } : {}
+}
+
+/** Whether a tool may change something that is not the work tree: then an interrupted call is never repeated. */
+async function actsOutside(app: App, { contract, state }: AgentCall<Bearer>, tool: string): Promise<boolean> {
+  if (isUpstreamTool(contract, tool)) return true
+  if (!isCommandTool(contract, tool)) return false
+  const constraint = contract.phases.get(state.phase)?.constraints.get(tool)
+  if (constraint?.network === true || contract.tools.get(tool)?.network === true) return true
+  return (await openSandbox(app, contract)).provider === 'none'
 }
 
 function readVerdict(events: readonly TaskEvent[]): ToolVerdict {

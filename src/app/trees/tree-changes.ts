@@ -50,7 +50,7 @@ export class TreeChange {
     const secret = randomBytes(16).toString('hex')
     const reference = await this.#findReference()
     const onPlanned = (plan: ChangePlan, isReady: boolean): void =>
-      this.#begin({ ...reference, plan, follow }, { lines: isReady ? lines(plan) : [], isReady })
+      this.#begin({ ...reference, ...this.#expect(isReady ? lines(plan) : []), plan, follow }, isReady)
     const done = await openTreeWriter(this.place.tree).begin(steps, { secret, signal, onPlanned })
     if (done.ok) this.#pending = done
     else this.#drop()
@@ -59,7 +59,7 @@ export class TreeChange {
 
   /** Announces a change of what is expected, without one of the tree itself. */
   async expect(lines: readonly Line[], follow: FollowUps): Promise<void> {
-    this.#begin({ ...(await this.#findReference()), plan: null, follow }, { lines, isReady: true })
+    this.#begin({ ...(await this.#findReference()), ...this.#expect(lines), plan: null, follow }, true)
   }
 
   /** Prepares what belongs into the layer of the task; false: there is no room. */
@@ -117,11 +117,11 @@ export class TreeChange {
     return { id: this.id, ...this.place, version }
   }
 
-  #begin(
-    change: Omit<BegunChange, 'lines' | 'before'>,
-    { lines, isReady }: { readonly lines: readonly Line[]; readonly isReady: boolean },
-  ): void {
-    const begun = { ...change, ...this.app.trees.planEntries(this.place.tree, lines) }
+  #expect(lines: readonly Line[]): Pick<BegunChange, 'lines' | 'before'> {
+    return this.app.trees.planEntries(this.place.tree, lines)
+  }
+
+  #begin(begun: BegunChange, isReady: boolean): void {
     try {
       this.app.trees.beginChange(begun, isReady)
     } catch (error) {

@@ -104,7 +104,8 @@ export async function writeBatch(
 function applyAppend(view: BatchView, written: Written, batch: Batch, append: WireAppend): WireResult {
   const { lease, lines } = batch
   const { id, remember, task, stream } = append
-  if (remember !== undefined && isKeyTaken(view, remember)) return { id, ok: false, reason: 'key_taken' }
+  if (remember !== undefined && remember.replaces !== true && isKeyTaken(view, remember))
+    return { id, ok: false, reason: 'key_taken' }
   const head = getStreamHead(view, stream)
   if (head.home !== '' && head.home !== lease.nodeId) return { id, ok: false, reason: 'wrong_node', home: head.home }
   if (head.version !== append.expectedVersion || lines.isBroken(append.line))

@@ -166,7 +166,8 @@ export class LedgerWriter {
 
   #applyOne(statements: WriteStatements, append: WireAppend): WireResult {
     const { id, remember, task } = append
-    if (remember !== undefined && isKeyTaken(statements, remember)) return { id, ok: false, reason: 'key_taken' }
+    if (remember !== undefined && remember.replaces !== true && isKeyTaken(statements, remember))
+      return { id, ok: false, reason: 'key_taken' }
     const head = this.#streamHead(statements, append.stream)
     if (head.version !== append.expectedVersion || this.#lines.isBroken(append.line)) {
       return { id, ok: false, reason: 'version_conflict', version: head.version }

@@ -89,7 +89,11 @@ async function change(
     if (plan !== null) onPlanned?.(plan, false)
     const unready = await prepareAll(run, work)
     if (unready !== null) return unready
-    if (plan !== null) onPlanned?.(addHashes(plan, (index) => findStagedHash(prepared, steps[index])), true)
+    if (plan !== null)
+      onPlanned?.(
+        addHashes(plan, (index) => findStagedHash(prepared, steps[index])),
+        true,
+      )
     const problem = await applyAll(run, work)
     if (problem !== null) return problem
     await syncTouched(run)
