@@ -57,7 +57,19 @@ function patchCustom(value, name) {
   }
 }
 
-const CHANGES = ['rename', 'link', 'unlink', 'rmdir', 'mkdir', 'symlink', 'chmod', 'rm', 'writeFile', 'copyFile', 'truncate']
+const CHANGES = [
+  'rename',
+  'link',
+  'unlink',
+  'rmdir',
+  'mkdir',
+  'symlink',
+  'chmod',
+  'rm',
+  'writeFile',
+  'copyFile',
+  'truncate',
+]
 const OPEN_FILES = ['write', 'fsync', 'fdatasync', 'ftruncate', 'fchmod']
 const isFile = (args) => typeof args[0] !== 'number' || args[0] > 2
 for (const name of [...CHANGES, 'appendFile', 'mkdtemp']) {

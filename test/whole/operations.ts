@@ -27,11 +27,16 @@ export interface Operation {
   expected(stage: Stage, round: number): string
   /** The type of the event that records it, and how to know it. */
   readonly event: { readonly type: string; readonly tool?: string }
+  /** Whether the tree differs from what is expected until the call is made. */
+  readonly differsBefore?: true
+  /** What is needed before the next round. */
+  goOn?(stage: Stage): Promise<void>
 }
 
 export interface Stage {
   readonly server: EndingServer
-  readonly token: string
+  readonly agent: string
+  token: string
 }
 
 const TASK = 't'
@@ -150,6 +155,23 @@ const OPERATIONS_OF_COMMANDS: readonly Operation[] = [
   },
 ]
 
+const OPERATIONS_OF_GIT: readonly Operation[] = [
+  {
+    name: 'git_commit',
+    prepare: (stage, round) => write(stage, [{ path: `${folderOf(round)}/a`, content: 'a\n' }]),
+    call: (stage, round) => tool(stage, 'git_commit', { message: `commit ${round}` }),
+    look: (stage, round) => {
+      const git = (...words: string[]) =>
+        execFileSync('git', words, { cwd: stage.server.workspace, encoding: 'utf8' }).trim()
+      return [git('ls-tree', '-r', '--name-only', 'HEAD', folderOf(round)), git('status', '--porcelain'), git('fsck')]
+        .map((text) => text.replace(/^dangling .*$/gm, '').trim())
+        .join('|')
+    },
+    expected: (_, round) => `${folderOf(round)}/a||`,
+    event: { type: 'tool_finished', tool: 'git_commit' },
+  },
+]
+
 const OPERATIONS_OF_OPERATORS: readonly Operation[] = [
   {
     name: 'revert',
@@ -165,6 +187,7 @@ const OPERATIONS_OF_OPERATORS: readonly Operation[] = [
     look: (stage, round) => readFolder(place(stage, folderOf(round))),
     expected: () => 'a 644 allowed\n\nb 644 allowed\n',
     event: { type: 'tree_reverted' },
+    differsBefore: true,
   },
   {
     name: 'accept',
@@ -176,12 +199,57 @@ const OPERATIONS_OF_OPERATORS: readonly Operation[] = [
     look: (stage, round) => readFolder(place(stage, folderOf(round))),
     expected: () => 'a 644 by hand\n',
     event: { type: 'tree_accepted' },
+    differsBefore: true,
+  },
+  {
+    name: 'rewind with the tree',
+    prepare: (stage, round) => write(stage, [{ path: `${folderOf(round)}/a`, content: 'written in WORK\n' }]),
+    call: ({ server }) => ({
+      path: `/tasks/${TASK}/rewind`,
+      token: server.operator,
+      body: { to_phase: 'PLAN', reason: 'wrong way', restore_tree: true },
+    }),
+    look: (stage, round) => readFolder(place(stage, folderOf(round))),
+    expected: () => '',
+    event: { type: 'task_rewound' },
+    goOn: enterWork,
+  },
+  {
+    name: 'merge of a work tree',
+    prepare: async ({ server }, round) => {
+      const task = `m${round}`
+      await server.call({ path: '/tasks', token: server.operator, body: { id: task, title: task, worktree: true } })
+      const { body } = await server.call({ path: '/agents', token: server.operator, body: { agent_id: task } })
+      const claim = { path: '/tasks/claim', token: String(body.agent_token), body: { agent_id: task, task_id: task } }
+      const claimed = await server.call(claim)
+      const transition = { task_id: task, target_phase: 'WORK' }
+      const moved = await server.call({
+        path: '/tasks/transition',
+        token: String(claimed.body.phase_token),
+        body: transition,
+      })
+      const args = { path: `${folderOf(round)}/a`, content: 'merged\n' }
+      await server.call({
+        path: '/tools/execute',
+        token: String(moved.body.phase_token),
+        body: { task_id: task, tool_name: 'write_files', args },
+      })
+    },
+    call: ({ server }, round) => ({
+      path: `/tasks/m${round}/merge`,
+      token: server.operator,
+      body: { force: true, commit: true, reason: 'done' },
+    }),
+    look: (stage, round) => readFolder(place(stage, folderOf(round))),
+    expected: () => 'a 644 merged\n',
+    event: { type: 'worktree_merged' },
   },
 ]
 
 export const OPERATIONS: readonly Operation[] = [
   ...OPERATIONS_OF_FILES,
   ...OPERATIONS_OF_COMMANDS,
+  ...OPERATIONS_OF_GIT,
   ...OPERATIONS_OF_OPERATORS,
 ]
 
@@ -197,22 +265,25 @@ export async function begin(server: EndingServer): Promise<Stage> {
   const { operator } = server
   await server.call({ path: '/tasks', token: operator, body: { id: TASK, title: 'whole' } })
   const { body } = await server.call({ path: '/agents', token: operator, body: { agent_id: 'a' } })
-  const claimed = await server.call({
-    path: '/tasks/claim',
-    token: String(body.agent_token),
-    body: { agent_id: 'a', task_id: TASK },
-  })
+  const stage = { server, agent: String(body.agent_token), token: '' }
+  await enterWork(stage)
+  return stage
+}
+
+async function enterWork(stage: Stage): Promise<void> {
+  const { server, agent } = stage
+  const claimed = await server.call({ path: '/tasks/claim', token: agent, body: { agent_id: 'a', task_id: TASK } })
   const moved = await server.call({
     path: '/tasks/transition',
     token: String(claimed.body.phase_token),
     body: { task_id: TASK, target_phase: 'WORK' },
   })
-  return { server, token: String(moved.body.phase_token) }
+  stage.token = String(moved.body.phase_token)
 }
 
 /** How often the operation is in the ledger. */
 export async function countEvents({ server }: Stage, { type, tool: name }: Operation['event']): Promise<number> {
-  const query = `task_id=${TASK}&type=${type}${name === undefined ? '' : `&tool_name=${name}`}&limit=500`
+  const query = `type=${type}${name === undefined ? '' : `&tool_name=${name}`}&limit=500`
   const { body } = await server.call({ method: 'GET', path: `/audit/query?${query}`, token: server.operator })
   return (body.events as readonly { data: { success?: boolean } }[]).filter(({ data }) => data.success !== false).length
 }

@@ -45,18 +45,23 @@ export class EndingServer {
     writeFileSync(contract, this.contract)
     this.#order({ thread: 'none', endAt: 0 })
     const words = ['--port', '0', '--contract', contract, '--workspace', this.workspace, '--state-dir', this.stateDir]
-    const child = spawn(process.execPath, [join(ROOT, 'bin/phaselock'), 'serve', ...words, ...(this.options.words ?? [])], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        PATH: process.env.PATH,
-        HOME: this.dir,
-        NODE_OPTIONS: `--require=${PRELOAD}`,
-        PHASELOCK_STEPS: this.#orders,
-        ...this.options.environment,
+    const child = spawn(
+      process.execPath,
+      [join(ROOT, 'bin/phaselock'), 'serve', ...words, ...(this.options.words ?? [])],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: {
+          PATH: process.env.PATH,
+          HOME: this.dir,
+          NODE_OPTIONS: `--require=${PRELOAD}`,
+          PHASELOCK_STEPS: this.#orders,
+          ...this.options.environment,
+        },
       },
-    })
+    )
     this.output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (this.output += String(chunk)))
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (this.output += String(chunk)))
     this.#child = child
     this.#ended = new Promise((resolve) => child.on('close', resolve))
     const port = await this.#readPort(child)

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { syncDirectory, writeFileAtomically } from '../../base/atomic-file.js'
+import type { JsonObject } from '../../core/json.js'
+import type { Once } from '../kept-answer.js'
 
 const PLAN = '.json'
 const PLANS_MAX = 1000
@@ -21,6 +23,9 @@ export interface MergePlan {
   readonly force: boolean
   readonly reason: string
   readonly actor: string
+  /** The key of the call, and what its answer shows of the merge: it is answered the same after a restart. */
+  readonly once?: Once | undefined
+  readonly shown?: JsonObject
 }
 
 /** Stores the merges in progress. */

@@ -73,10 +73,11 @@ async function mergeSource(app: App, source: Source, request: MergeRequest): Pro
     const { force, reason, actor } = request
     const { before, after, isShown } = made.value
     const about = { name: place.name, taskId: state.id, repository: worktree.repository, into, tip: tip.value }
-    const plan: MergePlan = { ...about, before, after, isShown, force, reason, actor }
+    const shown = viewOf({ into, tip: tip.value, before, after }, made.value)
+    const plan: MergePlan = { ...about, before, after, isShown, force, reason, actor, once: request.once, shown }
     const failed = before === after ? null : await moveTarget(plans, plan, made.value)
     if (failed !== null) return refuse('conflict', failed)
-    const ended = await recordEnd(app, plan, request.once, viewOf(plan, made.value))
+    const ended = await recordEnd(app, plan)
     plans.drop(place.name)
     return ended
   } finally {
@@ -124,7 +125,7 @@ async function moveBranch(plans: MergePlans, plan: MergePlan): Promise<string | 
   return `Branch ${plan.into} changed meanwhile. Nothing was merged; try again. (${run.said})`
 }
 
-function viewOf(plan: MergePlan, made: MergedCommit): JsonObject {
+function viewOf(plan: Pick<MergePlan, 'into' | 'tip' | 'before' | 'after'>, made: MergedCommit): JsonObject {
   const { into, tip, after, before } = plan
   return { merge: { into, commit: tip, result: after, fast_forward: made.isForward, already: before === after } }
 }

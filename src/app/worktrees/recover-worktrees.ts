@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { App } from '../app.js'
 import { applyTo, findTask } from '../find-task.js'
-import { keepBody, type Once } from '../kept-answer.js'
+import { keepBody } from '../kept-answer.js'
 import { formatStream } from '../ledger/entries.js'
 import { ok, type Result } from '../result.js'
 import { toTaskView } from '../tasks/views.js'
@@ -60,8 +60,10 @@ export async function finishMerge(app: App, plan: MergePlan): Promise<string | n
     if (why !== null) return why
   }
   if (contains.code === 0) {
-    const ended = await recordEnd(app, plan, undefined)
+    const ended = await recordEnd(app, plan)
     if (!ended.ok && ended.problem.code !== 'conflict') return ended.problem.detail
+    // It was recorded before the server ended, and perhaps not followed.
+    if (!ended.ok) await followEnd(app, plan)
   }
   await runGit(origin, ['update-ref', '-d', `refs/phaselock/${plan.name}`])
   plans.drop(plan.name)
@@ -89,13 +91,8 @@ async function followMerge(plan: MergePlan, isMerged: boolean): Promise<string |
 }
 
 /** Records the merge, accepts the changes of the repository's own tree, and removes the task's tree. */
-export async function recordEnd(
-  app: App,
-  plan: MergePlan,
-  once: Once | undefined,
-  shown: JsonObject = {},
-): Promise<Result<JsonObject>> {
-  const { taskId, into, tip, after, force, reason } = plan
+export async function recordEnd(app: App, plan: MergePlan): Promise<Result<JsonObject>> {
+  const { taskId, into, tip, after, force, reason, once, shown = {} } = plan
   const task = await findTask(app, taskId)
   if (!task.ok) return task
   const command = { type: 'end_worktree', end: 'merge', commit: tip, into, result: after, force, reason } as const
@@ -103,11 +100,16 @@ export async function recordEnd(
   const by = { actor: plan.actor, isHolding: true, remember: keepBody(once, 200, answerOf) }
   const handled = await applyTo(app, task.value, command, by)
   if (!handled.ok) return handled
-  const { state } = handled.value
+  await followEnd(app, plan)
+  return ok(answerOf(handled.value.state))
+}
+
+async function followEnd(app: App, plan: MergePlan): Promise<void> {
+  const state = await app.ledger.peek(plan.taskId)
+  if (state === null || state.worktree?.status === 'open') return
   if (plan.isShown && app.trees.isKnown(plan.repository))
     await app.trees.acceptAsIs(plan.repository, await listChangedPaths(plan))
-  if (state.worktree?.status !== 'open') removePlace(findPlace(app, taskId))
-  return ok(answerOf(state))
+  removePlace(findPlace(app, plan.taskId))
 }
 
 async function listChangedPaths(plan: MergePlan): Promise<readonly string[]> {
