@@ -39,10 +39,12 @@ interface PlannedStep {
 export async function planChange(root: string, secret: string, steps: readonly TreeStep[]): Promise<ChangePlan> {
   const planned: PlannedStep[] = []
   const folders = new Set<string>()
+  const deleted = new Set<string>()
   for (const [index, step] of steps.entries()) {
     if (index % STEPS_PER_TURN === STEPS_PER_TURN - 1) await nextTurn()
-    const before = readBefore(root, step.path)
-    if (step.type !== 'delete') for (const folder of before.missing) folders.add(folder)
+    const before = findAbove(deleted, step.path) ?? readBefore(root, step.path)
+    if (step.type === 'delete') deleted.add(step.path)
+    else for (const folder of before.missing) folders.add(folder)
     const becomes = findNewContent(step)
     planned.push({
       type: step.type,
@@ -70,6 +72,16 @@ function findNewContent(step: TreeStep): string | null {
   if (step.type === 'append') return sha256Hex(step.content)
   if (step.type !== 'write') return null
   return typeof step.content === 'function' ? (step.sha256 ?? null) : sha256Hex(step.content)
+}
+
+/** What is left of a path at or below one that an earlier step deletes: nothing. */
+function findAbove(deleted: ReadonlySet<string>, path: string): Before | null {
+  const missing: string[] = []
+  for (let at = path; at !== ''; at = getParentPath(at)) {
+    if (at !== path) missing.unshift(at)
+    if (deleted.has(at)) return { kind: null, mode: null, missing }
+  }
+  return null
 }
 
 interface Before {
@@ -116,8 +128,8 @@ export async function undoPlan(root: string, plan: ChangePlan): Promise<readonly
       old: makeTemporaryName(plan.secret, index, 'old'),
     }
     const done = await runAtSpot(root, step.path, (spot) => undoStep(touched, step, { ...spot, ...names }))
-    // Without its folder there is nothing left to take back, unless the folder was moved with what was kept in it.
-    if (done === 'conflict' || (typeof done === 'object' && done.problem !== 'missing')) conflicts.push(step.path)
+    // Without its folder nothing was made there. What was there before has gone with the folder: by somebody else.
+    if (done === 'conflict' || (typeof done === 'object' && step.was !== null)) conflicts.push(step.path)
   }
   for (const path of plan.folders.toReversed()) await runAtSpot(root, path, (spot) => removeEmptyFolder(touched, spot))
   await syncTouched({ root, touched })
