@@ -3,7 +3,7 @@ import { PACKAGE_ROOT } from '../base/package-root.js'
 import type { InvertRequest } from './invert-tests.js'
 import type { Inversion, NotJudgedReason } from './types.js'
 
-const WORKER_FILE = new URL('dist/inverter/invert-worker.js', PACKAGE_ROOT)
+const WORKER_FILE = new URL('dist/program/invert-worker.js', PACKAGE_ROOT)
 const FILE_MS_MAX = 10_000
 // A busy machine takes long to start a thread and load a grammar; no agent's text is read meanwhile.
 const START_MS_MAX = 120_000

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { packagePath } from '../base/package-root.js'
 import type { Language } from './types.js'
 
 /** A node of the syntax tree, copied out of the parser's memory. */
@@ -137,14 +137,13 @@ function getGrammar(language: Language): Promise<Grammar> {
 async function loadGrammar(language: Language): Promise<Grammar> {
   library ??= loadLibrary()
   const { Parser, Language: Loader } = await library
-  const folder = dirname(require.resolve('@vscode/tree-sitter-wasm'))
   const parser = new Parser()
-  parser.setLanguage(await Loader.load(join(folder, `tree-sitter-${language}.wasm`)))
+  parser.setLanguage(await Loader.load(packagePath(`dist/parsers/tree-sitter-${language}.wasm`)))
   return new Grammar(parser)
 }
 
 async function loadLibrary(): Promise<TreeSitter> {
-  const loaded = require('@vscode/tree-sitter-wasm') as TreeSitter
+  const loaded = require(packagePath('dist/parsers/tree-sitter.cjs')) as TreeSitter
   await loaded.Parser.init()
   return loaded
 }

@@ -38,7 +38,7 @@ export class KnowledgeUnavailable extends Error {
   override readonly name = 'KnowledgeUnavailable'
 }
 
-const WORKER_FILE = new URL('dist/knowledge/knowledge-worker.js', PACKAGE_ROOT)
+const WORKER_FILE = new URL('dist/program/knowledge-worker.js', PACKAGE_ROOT)
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 512 }
 const WAITING_MAX = 256
 const SEARCH_MS_MAX = 15_000

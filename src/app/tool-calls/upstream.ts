@@ -3,7 +3,6 @@ import type { JsonObject } from '../../core/json.js'
 import type { UpstreamRef } from '../../core/task/fact-parts.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Blob } from '../../store/store.js'
-import type { UpstreamResult } from '../../tools/upstream/calling.js'
 import {
   formatToolName,
   type ListedTool,
@@ -12,6 +11,7 @@ import {
   parseServer,
   pinTools,
 } from '../../tools/upstream/pins.js'
+import type { UpstreamResult } from '../../tools/upstream/upstream-call.js'
 import type { App } from '../app.js'
 import { blobOf } from '../blobs.js'
 import { ok, type Result, refuse } from '../result.js'

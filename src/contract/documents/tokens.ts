@@ -6,7 +6,7 @@ const CUT = new RegExp(`[^]{1,${RUN_CHARS_MAX}}`, 'g')
 /** The number of tokens of each text. The counter is large, so it is loaded on first use. */
 export async function countTokens(texts: readonly string[]): Promise<readonly number[]> {
   if (texts.length === 0) return []
-  const { countTokens: count } = await import('gpt-tokenizer')
+  const { countTokens: count } = await import('gpt-tokenizer/encoding/o200k_base')
   // Names of special tokens in a document are ordinary text.
   const asText = { disallowedSpecial: new Set<string>() }
   return texts.map((text) =>

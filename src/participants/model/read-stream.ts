@@ -1,15 +1,8 @@
 import type { ChatPart, EndReason, ToolCall, Usage } from '../participant.js'
+import type { AnswerLimits } from './answer-limits.js'
 import { type ChatFailure, type FailureCode, makeFailure } from './failures.js'
 import type { ChatModel } from './model-prompt.js'
 import { parseArguments } from './parse-arguments.js'
-
-export interface AnswerLimits {
-  /** Of text and reasoning together. */
-  readonly textCharsMax: number
-  /** Of one call. */
-  readonly argumentsCharsMax: number
-  readonly callsMax: number
-}
 
 type Stream = Awaited<ReturnType<ChatModel['doStream']>>['stream']
 type StreamPart = Stream extends ReadableStream<infer Part> ? Part : never

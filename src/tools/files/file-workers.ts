@@ -13,7 +13,7 @@ const WAITING_MS_MAX = 30_000
 const NARROW = 'narrow the path or the pattern'
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 32 }
 // A thread can only run the built file, also when tests run the sources.
-const WORKER_FILE = new URL('dist/tools/files/file-worker.js', PACKAGE_ROOT)
+const WORKER_FILE = new URL('dist/program/file-worker.js', PACKAGE_ROOT)
 
 type Answer =
   | { readonly ok: true; readonly value: Found }

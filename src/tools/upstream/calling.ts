@@ -1,34 +1,18 @@
 import type { Tool } from '@modelcontextprotocol/client'
-import type { ChangeSet, CommandEnd } from '../../confinement/confinement.js'
+import type { CommandEnd } from '../../confinement/confinement.js'
 import { matchesGlob } from '../../contract/glob.js'
 import type { StdioServer } from '../../core/contract/contract.js'
-import type { JsonObject } from '../../core/json.js'
 import type { Change } from '../../tree/change.js'
 import { failTool, type ToolOutcome } from '../tool-place.js'
 import type { Connection } from './connection.js'
 import { NotListed, UpstreamFailure } from './failure.js'
 import { discardChanges } from './line.js'
-import { checkPin, formatToolName, type ListedTool, type Pins, pinOf } from './pins.js'
+import { checkPin, formatToolName, type ListedTool, pinOf } from './pins.js'
 import { readAnswer, readListing } from './read-answer.js'
 import type { Run } from './run.js'
+import type { UpstreamCall, UpstreamResult } from './upstream-call.js'
 
 const PATHS_SHOWN_MAX = 20
-
-export interface UpstreamCall {
-  /** `server.tool`. */
-  readonly tool: string
-  readonly args: JsonObject
-  /** The tool as the task accepted it. */
-  readonly pins: Pins
-}
-
-export interface UpstreamResult {
-  readonly outcome: ToolOutcome
-  /**
-   * Changes of the server within its `writable`; to be committed or discarded. Null when there is nothing to decide.
-   */
-  readonly changes: ChangeSet | null
-}
 
 interface Listed {
   readonly tools: readonly Tool[]

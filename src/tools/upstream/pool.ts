@@ -2,16 +2,7 @@ import { raceAbort } from '../or-aborted.js'
 import type { Connection } from './connection.js'
 import { UpstreamFailure } from './failure.js'
 import { discardChanges } from './line.js'
-
-export interface PoolLimits {
-  /** How long an unused server is kept. */
-  readonly idleMs: number
-  /** Time limit of a start. */
-  readonly startMs: number
-  readonly serversMax: number
-  /** Maximum number of concurrent calls per server. */
-  readonly callsMax: number
-}
+import type { PoolLimits } from './pool-limits.js'
 
 /** Which server in which tree; equal keys mean the same server. */
 interface Slot {

@@ -4,14 +4,16 @@ import type { Code } from '../../core/codes.js'
 import type { McpServer } from '../../core/contract/contract.js'
 import type { Json } from '../../core/json.js'
 import { failTool } from '../tool-place.js'
-import { ask, askWriter, look, type UpstreamCall, type UpstreamResult } from './calling.js'
+import { ask, askWriter, look } from './calling.js'
 import { Connection, type ConnectionPlan } from './connection.js'
 import { NotListed, UpstreamFailure } from './failure.js'
 import { discardChanges } from './line.js'
 import { findUpstreamArgProblems, type ListedTool } from './pins.js'
-import { Pool, type PoolLimits } from './pool.js'
+import { Pool } from './pool.js'
+import type { PoolLimits } from './pool-limits.js'
 import { beginRun, type Run, type UpstreamOutcome, type UpstreamPlace } from './run.js'
 import type { Environment } from './server-environment.js'
+import type { UpstreamCall, UpstreamResult } from './upstream-call.js'
 
 export interface UpstreamLimits extends PoolLimits {
   /** How long a kept server runs before it is restarted. */
