@@ -180,6 +180,7 @@ export const FULL_ONLY: Readonly<Record<string, string>> = {
   'e2e/earlier-version': 'the state directory of an earlier version; store/sqlite covers ledgers that are opened again',
   'e2e/independent-review':
     'reviews by another than the agent, through all phases; core/independent-review covers the rules',
+  'e2e/installed': 'packs and installs the package and starts its servers; cli/bundle covers the built program',
   'e2e/install':
     'tasks that install dependencies, approved and refused; core/package-managers and app/install-changes cover the rules',
   'e2e/nodes': 'two servers on one PostgreSQL database, killed and paused; needs PostgreSQL',

@@ -13,6 +13,8 @@ export interface Place {
   readonly workspace: string
   readonly stateDir: string
   readonly port: number
+  /** Another `phaselock` than that of this checkout. */
+  readonly program?: string
   remove(): void
 }
 
@@ -63,7 +65,7 @@ export async function serve(
     place.stateDir,
     ...more,
   ]
-  const child = spawn(join(ROOT, 'bin/phaselock'), args, {
+  const child = spawn(place.program ?? join(ROOT, 'bin/phaselock'), args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: place.dir, ...environment },
   })
