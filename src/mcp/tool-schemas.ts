@@ -1,6 +1,6 @@
 import type { OwnTool, OwnToolArg } from '../core/contract/contract.js'
 import type { JsonObject } from '../core/json.js'
-import type { ArgShape, ToolSpec } from '../core/tool-calls/built-in-tools.js'
+import { type ArgShape, BUILT_IN_TOOLS, type ToolSpec } from '../core/tool-calls/built-in-tools.js'
 
 /** A schema for object arguments; unknown members are refused. */
 export function makeObjectSchema(properties: Readonly<Record<string, JsonObject>>, required: readonly string[] = []) {
@@ -41,6 +41,16 @@ export function buildBuiltInSchema(spec: ToolSpec): JsonObject {
   )
   const required = entries.filter(({ written }) => !written.endsWith('?')).map(({ name }) => name)
   return makeObjectSchema(properties, required)
+}
+
+/** Every built-in tool with the schema of its arguments. */
+export function listToolSchemas() {
+  return [...BUILT_IN_TOOLS.values()].map((spec) => ({
+    name: spec.name,
+    description: spec.description,
+    schema: buildBuiltInSchema(spec),
+    ...(spec.oneOf === undefined ? {} : { oneOf: spec.oneOf }),
+  }))
 }
 
 /** A condition that a top-level schema cannot express in a way that every model accepts. */

@@ -104,7 +104,7 @@ describe('while the gates of a task are checked', () => {
       return [
         formatStatus({ ...EMPTY, active: agents } as unknown as Status),
         formatTaskTable((await look('/tasks')).tasks as unknown as TaskRow[]),
-        showTask((await look('/tasks/t')) as TaskDetails, { events: [], reviews: [] }, 5),
+        showTask((await look('/tasks/t')) as unknown as TaskDetails, { events: [], reviews: [] }, 5),
         renderFrame((await look('/activity')) as unknown as Activity, { columns: 120, rows: 20 }).join('\n'),
       ]
     }

@@ -25,7 +25,7 @@ const shown = async (ballot: Ballot): Promise<JsonObject> =>
   (await server.call('GET', `/tasks/${ballot.task}`, server.operator)).body as JsonObject
 const vote = async (ballot: Ballot) => (await shown(ballot)).pending_consensus
 const line = (task: JsonObject): string | undefined =>
-  showTask(task as TaskDetails, { events: [], reviews: [] }, 1)
+  showTask(task as unknown as TaskDetails, { events: [], reviews: [] }, 1)
     .split('\n')
     .find((one) => one.startsWith('  Vote '))
 

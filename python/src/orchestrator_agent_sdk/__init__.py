@@ -1,4 +1,7 @@
-"""Client for agents that work under Phaselock: claim a task, use tools, pass gates."""
+"""Client for agents that work under Phaselock: claim a task, use tools, pass gates.
+
+``orchestrator_agent_sdk.types`` has the types of all answers.
+"""
 
 from ._aio import AsyncAgentClient
 from ._errors import (

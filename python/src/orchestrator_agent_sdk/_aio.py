@@ -6,17 +6,32 @@ import asyncio
 from types import TracebackType
 from typing import Any, AsyncIterator, Coroutine, Mapping, Optional, Sequence, Set, Type, TypeVar, Union
 
-from ._base import BaseClient
 from ._core import beat_seconds
 from ._effects import Done, Effect, Emit, Flow, NetworkFailure, Open, Pause, Read, Send, advance
-from ._errors import JsonObject, PhaselockError
+from ._errors import PhaselockError
 from ._follow import TaskEvent
 from ._http_async import AsyncTransport
+from ._tools import AsyncToolCalls
+from .types import (
+    ApprovalAnswer,
+    BatchAnswer,
+    ClaimAnswer,
+    CompletionAnswer,
+    CouncilView,
+    KnowledgeAnswer,
+    PhaseAnswer,
+    PromptAnswer,
+    ReleaseAnswer,
+    ResponseAnswer,
+    StateSnapshot,
+    TransitionAnswer,
+    UsageAnswer,
+)
 
 T = TypeVar("T")
 
 
-class AsyncAgentClient(BaseClient):
+class AsyncAgentClient(AsyncToolCalls):
     """An agent's side of Phaselock, with asyncio. Before a claim every other call raises ``NotClaimed``.
 
     ``url`` is ``http://localhost:8000`` or ``unix:///path/to.sock``; ``token`` is the agent's token, or a
@@ -31,7 +46,7 @@ class AsyncAgentClient(BaseClient):
 
     async def claim_task(
         self, *, task_id: Optional[str] = None, capabilities: Optional[Sequence[str]] = None
-    ) -> JsonObject:
+    ) -> ClaimAnswer:
         """Gets a task, or the one back that this agent holds. The phase token is kept and renewed from here on."""
         answer = await self._run(self._core.claim_task(task_id, capabilities))
         if self._beats:
@@ -45,24 +60,16 @@ class AsyncAgentClient(BaseClient):
         *,
         evidence: Optional[Mapping[str, Any]] = None,
         claims: Optional[Mapping[str, bool]] = None,
-    ) -> JsonObject:
+    ) -> TransitionAnswer:
         """Leaves the phase. Raises ``TransitionBlocked`` with everything that is in the way."""
         return await self._run(self._core.request_transition(target, artifacts, evidence, claims))
 
-    async def use_tool(self, name: str, /, **args: Any) -> JsonObject:
-        """Uses a tool. Raises ``ToolDenied`` when the phase does not allow it, ``ToolFailed`` when it could not."""
-        return await self._run(self._core.use_tool(name, args))
-
-    async def check_tool(self, name: str, /, **args: Any) -> JsonObject:
-        """Decides a call and records it, as ``use_tool`` does, without running anything."""
-        return await self._run(self._core.post("/tools/check", {"tool_name": name, "args": args}))
-
-    async def batch(self, calls: Sequence[Mapping[str, Any]]) -> JsonObject:
+    async def batch(self, calls: Sequence[Mapping[str, Any]]) -> BatchAnswer:
         """Up to 32 calls in order, each decided on its own: a refused one is an ``error`` among the results."""
         return await self._run(self._core.batch(calls))
 
-    async def get_state_snapshot(self) -> JsonObject:
-        return await self._run(self._core.get("/state/snapshot"))
+    async def get_state_snapshot(self) -> StateSnapshot:
+        return await self._run(self._core.get_state_snapshot())
 
     async def next(
         self,
@@ -70,19 +77,19 @@ class AsyncAgentClient(BaseClient):
         *,
         artifacts: Optional[Mapping[str, Any]] = None,
         evidence: Optional[Mapping[str, Any]] = None,
-    ) -> JsonObject:
+    ) -> PromptAnswer:
         """Says that something is done, and goes on: the prompt of the next phase, of this one, or an interrupt."""
         return await self._run(self._core.next(claims, artifacts, evidence))
 
-    async def continue_(self) -> JsonObject:
+    async def continue_(self) -> PromptAnswer:
         """Acknowledges the interrupt that was shown, and goes on."""
-        return await self._run(self._core.post("/prompt/continue", {}))
+        return await self._run(self._core.continue_())
 
-    async def get_phase_content(self, phase: Any = None) -> JsonObject:
+    async def get_phase_content(self, phase: Any = None) -> PhaseAnswer:
         """What the current phase says, or a completed one."""
         return await self._run(self._core.get_phase_content(phase))
 
-    async def complete_phase(self, phase: Any, evidence: Mapping[str, Any]) -> JsonObject:
+    async def complete_phase(self, phase: Any, evidence: Mapping[str, Any]) -> CompletionAnswer:
         """Hands in the evidence of a phase. Evidence that does not hold is an answer: look at ``checkpoint_passed``."""
         return await self._run(self._core.complete_phase(phase, evidence))
 
@@ -94,7 +101,7 @@ class AsyncAgentClient(BaseClient):
         tags: Optional[Sequence[str]] = None,
         workflow: Optional[str] = None,
         n_results: Optional[int] = None,
-    ) -> JsonObject:
+    ) -> KnowledgeAnswer:
         return await self._run(self._core.search_knowledge(query, phase, tags, workflow, n_results))
 
     async def report_usage(
@@ -106,7 +113,7 @@ class AsyncAgentClient(BaseClient):
         cache_creation_tokens: Optional[int] = None,
         model: Optional[str] = None,
         message_id: Optional[str] = None,
-    ) -> JsonObject:
+    ) -> UsageAnswer:
         """Tokens that were used. A report without ``message_id`` is given one, so that it counts once."""
         usage = {
             "input_tokens": input_tokens,
@@ -120,7 +127,7 @@ class AsyncAgentClient(BaseClient):
 
     async def wait_for_approval(
         self, approval_id: Optional[str] = None, *, timeout_seconds: Optional[float] = None
-    ) -> JsonObject:
+    ) -> ApprovalAnswer:
         """Waits until an approval is decided, by default the one that the last blocked transition asked for."""
         return await self._run(self._core.wait_for_approval(approval_id, timeout_seconds))
 
@@ -138,25 +145,25 @@ class AsyncAgentClient(BaseClient):
         finally:
             flow.close()
 
-    async def release(self, reason: Optional[str] = None) -> JsonObject:
+    async def release(self, reason: Optional[str] = None) -> ReleaseAnswer:
         """Gives the task back: it is queued in the phase that it is in."""
         answer = await self._run(self._core.release(reason))
         self._stop_beating()
         return answer
 
-    async def get_coordination(self, *, wait_seconds: Optional[int] = None) -> JsonObject:
+    async def get_coordination(self, *, wait_seconds: Optional[int] = None) -> CouncilView:
         """The coordination that the token of a participant is for: the question, the answers, and what must be done."""
         return await self._run(self._core.get_coordination(wait_seconds))
 
-    async def vote(self, agent_id: str, reason: str) -> JsonObject:
+    async def vote(self, agent_id: str, reason: str) -> ResponseAnswer:
         """Votes in a coordination. ``agent_id`` is one of ``valid_agents`` of the view."""
         return await self._run(self._core.vote(agent_id, reason))
 
-    async def new_answer(self, content: str, *, verdict: Optional[str] = None) -> JsonObject:
+    async def new_answer(self, content: str, *, verdict: Optional[str] = None) -> ResponseAnswer:
         """Answers in a coordination; for a consensus with a verdict, ``approve`` or ``request_changes``."""
         return await self._run(self._core.new_answer(content, verdict))
 
-    async def present(self, text: str) -> JsonObject:
+    async def present(self, text: str) -> ResponseAnswer:
         """Presents the answer that won, where the view says ``must: present``."""
         return await self._run(self._core.respond(text, []))
 

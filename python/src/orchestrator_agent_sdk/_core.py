@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from datetime import datetime
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union, cast
 from urllib.parse import quote
 
 from ._address import address_of
@@ -15,6 +15,23 @@ from ._errors import ApiError, JsonObject, PhaselockError, TransitionBlocked, Wa
 from ._follow import follow
 from ._session import Session
 from ._token import Secret, claims_in
+from .types import (
+    ApprovalAnswer,
+    BatchAnswer,
+    ClaimAnswer,
+    CompletionAnswer,
+    CouncilView,
+    KnowledgeAnswer,
+    PhaseAnswer,
+    PromptAnswer,
+    ReleaseAnswer,
+    ResponseAnswer,
+    StateSnapshot,
+    ToolAnswer,
+    ToolCheck,
+    TransitionAnswer,
+    UsageAnswer,
+)
 
 IDLE_SECONDS_MAX = 3600.0
 POLL_SECONDS = 1.0
@@ -37,12 +54,12 @@ class Core:
         self._run_id: Optional[str] = run_id if isinstance(run_id, str) else None
         self._pending_approval: Optional[str] = None
 
-    def claim_task(self, task_id: Optional[str], capabilities: Optional[Sequence[str]]) -> Flow[JsonObject]:
+    def claim_task(self, task_id: Optional[str], capabilities: Optional[Sequence[str]]) -> Flow[ClaimAnswer]:
         listed = None if capabilities is None else list(capabilities)
         body = {"agent_id": self.agent_id, **_given(task_id=task_id, capabilities=listed)}
         answer = yield from self.session.call_as_agent("POST", "/tasks/claim", body)
         self._pending_approval = None
-        return answer
+        return cast(ClaimAnswer, answer)
 
     def request_transition(
         self,
@@ -50,16 +67,27 @@ class Core:
         artifacts: Optional[Mapping[str, Any]],
         evidence: Optional[Mapping[str, Any]],
         claims: Optional[Mapping[str, bool]],
-    ) -> Flow[JsonObject]:
+    ) -> Flow[TransitionAnswer]:
         body = {"target_phase": target, "artifacts": dict(artifacts or {}), **_given(evidence=evidence, claims=claims)}
         answer = yield from self.post("/tasks/transition", body)
         if answer.get("allowed") is True:
-            return answer
+            return cast(TransitionAnswer, answer)
         raise TransitionBlocked(target, answer)
 
-    def use_tool(self, name: str, args: Mapping[str, Any]) -> Flow[JsonObject]:
+    def check_tool(self, name: str, args: Mapping[str, Any]) -> Flow[ToolCheck]:
+        answer = yield from self.post("/tools/check", {"tool_name": name, "args": dict(args)})
+        return cast(ToolCheck, answer)
+
+    def get_state_snapshot(self) -> Flow[StateSnapshot]:
+        return cast(StateSnapshot, (yield from self.get("/state/snapshot")))
+
+    def continue_(self) -> Flow[PromptAnswer]:
+        return cast(PromptAnswer, (yield from self.post("/prompt/continue", {})))
+
+    def use_tool(self, name: str, args: Mapping[str, Any]) -> Flow[ToolAnswer]:
         try:
-            return (yield from self.post("/tools/execute", {"tool_name": name, "args": dict(args)}))
+            answer = yield from self.post("/tools/execute", {"tool_name": name, "args": dict(args)})
+            return cast(ToolAnswer, answer)
         except ApiError as error:
             raise tool_error(error) from None
 
@@ -68,19 +96,21 @@ class Core:
         claims: Optional[Mapping[str, bool]],
         artifacts: Optional[Mapping[str, Any]],
         evidence: Optional[Mapping[str, Any]],
-    ) -> Flow[JsonObject]:
+    ) -> Flow[PromptAnswer]:
         body = {"claims": dict(claims or {}), **_given(artifacts=artifacts, evidence=evidence)}
         answer = yield from self.post("/prompt/next", body)
         # An answer that is given again after it was lost is the transition's own.
         words = {"kind": "prompt", "text": answer["prompt"]} if isinstance(answer.get("prompt"), str) else {}
-        return {**words, **answer}
+        return cast(PromptAnswer, {**words, **answer})
 
-    def get_phase_content(self, phase: Any) -> Flow[JsonObject]:
+    def get_phase_content(self, phase: Any) -> Flow[PhaseAnswer]:
         held = self.session.require()
-        return (yield from self.get(f"/phases/{_part(held.phase if phase is None else phase)}"))
+        answer = yield from self.get(f"/phases/{_part(held.phase if phase is None else phase)}")
+        return cast(PhaseAnswer, answer)
 
-    def complete_phase(self, phase: Any, evidence: Mapping[str, Any]) -> Flow[JsonObject]:
-        return (yield from self.post(f"/phases/{_part(phase)}/complete", {"evidence": dict(evidence)}))
+    def complete_phase(self, phase: Any, evidence: Mapping[str, Any]) -> Flow[CompletionAnswer]:
+        answer = yield from self.post(f"/phases/{_part(phase)}/complete", {"evidence": dict(evidence)})
+        return cast(CompletionAnswer, answer)
 
     def search_knowledge(
         self,
@@ -89,12 +119,13 @@ class Core:
         tags: Optional[Sequence[str]],
         workflow: Optional[str],
         n_results: Optional[int],
-    ) -> Flow[JsonObject]:
+    ) -> Flow[KnowledgeAnswer]:
         listed = None if tags is None else list(tags)
         filters = _given(phase=phase, tags=listed, workflow=workflow, n_results=n_results)
-        return (yield from self.post("/knowledge/search", {"query": query, **filters}))
+        answer = yield from self.post("/knowledge/search", {"query": query, **filters})
+        return cast(KnowledgeAnswer, answer)
 
-    def wait_for_approval(self, approval_id: Optional[str], timeout_seconds: Optional[float]) -> Flow[JsonObject]:
+    def wait_for_approval(self, approval_id: Optional[str], timeout_seconds: Optional[float]) -> Flow[ApprovalAnswer]:
         self.session.require()
         wanted = approval_id or self._pending_approval
         if wanted is None:
@@ -104,7 +135,7 @@ class Core:
         while True:
             approval = yield from self.get(f"/approvals/{_part(wanted)}")
             if approval.get("status") != "pending":
-                return approval
+                return cast(ApprovalAnswer, approval)
             left = until - time.monotonic()
             if left <= 0:
                 raise WaitTimeout(f"approval {wanted} is still pending")
@@ -117,29 +148,32 @@ class Core:
             after = _newest(snapshot.get("events"))
         yield from follow(self.connection, self.token, task_id, after)
 
-    def release(self, reason: Optional[str]) -> Flow[JsonObject]:
+    def release(self, reason: Optional[str]) -> Flow[ReleaseAnswer]:
         answer = yield from self.post("/tasks/release", _given(reason=reason))
         self.session.forget()
-        return answer
+        return cast(ReleaseAnswer, answer)
 
-    def get_coordination(self, wait_seconds: Optional[int]) -> Flow[JsonObject]:
+    def get_coordination(self, wait_seconds: Optional[int]) -> Flow[CouncilView]:
         query = "" if wait_seconds is None else f"?wait={int(wait_seconds)}"
-        return (yield from self.session.call_as_agent("GET", f"{self._coordination()}{query}"))
+        view = yield from self.session.call_as_agent("GET", f"{self._coordination()}{query}")
+        return cast(CouncilView, view)
 
-    def respond(self, text: str, calls: List[JsonObject]) -> Flow[JsonObject]:
+    def respond(self, text: str, calls: List[JsonObject]) -> Flow[ResponseAnswer]:
         body: Dict[str, Any] = {"tool_calls": calls, **({"text": text} if text else {})}
-        return (yield from self.session.call_as_agent("POST", f"{self._coordination()}/respond", body))
+        answer = yield from self.session.call_as_agent("POST", f"{self._coordination()}/respond", body)
+        return cast(ResponseAnswer, answer)
 
-    def vote(self, agent_id: str, reason: str) -> Flow[JsonObject]:
+    def vote(self, agent_id: str, reason: str) -> Flow[ResponseAnswer]:
         return (yield from self.respond("", [{"name": "vote", "arguments": {"agent_id": agent_id, "reason": reason}}]))
 
-    def new_answer(self, content: str, verdict: Optional[str]) -> Flow[JsonObject]:
+    def new_answer(self, content: str, verdict: Optional[str]) -> Flow[ResponseAnswer]:
         call = {"name": "new_answer", "arguments": {"content": content, **_given(verdict=verdict)}}
         return (yield from self.respond("", [call]))
 
-    def report_usage(self, usage: Mapping[str, Any]) -> Flow[JsonObject]:
+    def report_usage(self, usage: Mapping[str, Any]) -> Flow[UsageAnswer]:
         given = _given(**usage)
-        return (yield from self.post("/usage", {"message_id": str(uuid.uuid4()), **given}))
+        answer = yield from self.post("/usage", {"message_id": str(uuid.uuid4()), **given})
+        return cast(UsageAnswer, answer)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Flow[JsonObject]:
         task_id = self.session.require().task_id
@@ -153,7 +187,7 @@ class Core:
             self._pending_approval = str(pending.get("id"))
         return answer
 
-    def batch(self, calls: Sequence[Mapping[str, Any]]) -> Flow[JsonObject]:
+    def batch(self, calls: Sequence[Mapping[str, Any]]) -> Flow[BatchAnswer]:
         given = [dict(one) for one in calls]
         results: List[JsonObject] = []
         until = time.monotonic() + WAIT_SECONDS_MAX
@@ -163,7 +197,7 @@ class Core:
             # A tool that runs tests takes long: it is asked for again, together with the calls after it.
             is_later = bool(results) and results[-1].get("checking") is True and time.monotonic() < until
             if not is_later:
-                return {**answer, "results": results}
+                return cast(BatchAnswer, {**answer, "results": results})
             results.pop()
 
     def get(self, path: str) -> Flow[JsonObject]:
@@ -195,7 +229,7 @@ class Core:
         raise PhaselockError("this needs the token of a participant in a council")
 
 
-def beat_seconds(task: JsonObject) -> float:
+def beat_seconds(task: Mapping[str, Any]) -> float:
     """Three beats in a lease: two may be lost. The lease is read off the server's own times."""
     try:
         lease = _time(task["lease_expires_at"]) - _time(task["updated_at"])

@@ -7,17 +7,32 @@ import weakref
 from types import TracebackType
 from typing import Any, Iterator, Mapping, Optional, Sequence, Type, TypeVar, Union
 
-from ._base import BaseClient
 from ._core import beat_seconds
 from ._effects import Done, Effect, Emit, Flow, NetworkFailure, Open, Pause, Read, Send, advance
-from ._errors import JsonObject, PhaselockError
+from ._errors import PhaselockError
 from ._follow import TaskEvent
 from ._http_sync import SyncTransport
+from ._tools import ToolCalls
+from .types import (
+    ApprovalAnswer,
+    BatchAnswer,
+    ClaimAnswer,
+    CompletionAnswer,
+    CouncilView,
+    KnowledgeAnswer,
+    PhaseAnswer,
+    PromptAnswer,
+    ReleaseAnswer,
+    ResponseAnswer,
+    StateSnapshot,
+    TransitionAnswer,
+    UsageAnswer,
+)
 
 T = TypeVar("T")
 
 
-class AgentClient(BaseClient):
+class AgentClient(ToolCalls):
     """An agent's side of Phaselock. Before a claim every other call raises ``NotClaimed``.
 
     ``url`` is ``http://localhost:8000`` or ``unix:///path/to.sock``; ``token`` is the agent's token, or a
@@ -30,7 +45,7 @@ class AgentClient(BaseClient):
         self._closed = threading.Event()
         self._stop_beating = threading.Event()
 
-    def claim_task(self, *, task_id: Optional[str] = None, capabilities: Optional[Sequence[str]] = None) -> JsonObject:
+    def claim_task(self, *, task_id: Optional[str] = None, capabilities: Optional[Sequence[str]] = None) -> ClaimAnswer:
         """Gets a task, or the one back that this agent holds. The phase token is kept and renewed from here on."""
         answer = self._run(self._core.claim_task(task_id, capabilities))
         if self._beats:
@@ -44,24 +59,16 @@ class AgentClient(BaseClient):
         *,
         evidence: Optional[Mapping[str, Any]] = None,
         claims: Optional[Mapping[str, bool]] = None,
-    ) -> JsonObject:
+    ) -> TransitionAnswer:
         """Leaves the phase. Raises ``TransitionBlocked`` with everything that is in the way."""
         return self._run(self._core.request_transition(target, artifacts, evidence, claims))
 
-    def use_tool(self, name: str, /, **args: Any) -> JsonObject:
-        """Uses a tool. Raises ``ToolDenied`` when the phase does not allow it, ``ToolFailed`` when it could not."""
-        return self._run(self._core.use_tool(name, args))
-
-    def check_tool(self, name: str, /, **args: Any) -> JsonObject:
-        """Decides a call and records it, as ``use_tool`` does, without running anything."""
-        return self._run(self._core.post("/tools/check", {"tool_name": name, "args": args}))
-
-    def batch(self, calls: Sequence[Mapping[str, Any]]) -> JsonObject:
+    def batch(self, calls: Sequence[Mapping[str, Any]]) -> BatchAnswer:
         """Up to 32 calls in order, each decided on its own: a refused one is an ``error`` among the results."""
         return self._run(self._core.batch(calls))
 
-    def get_state_snapshot(self) -> JsonObject:
-        return self._run(self._core.get("/state/snapshot"))
+    def get_state_snapshot(self) -> StateSnapshot:
+        return self._run(self._core.get_state_snapshot())
 
     def next(
         self,
@@ -69,19 +76,19 @@ class AgentClient(BaseClient):
         *,
         artifacts: Optional[Mapping[str, Any]] = None,
         evidence: Optional[Mapping[str, Any]] = None,
-    ) -> JsonObject:
+    ) -> PromptAnswer:
         """Says that something is done, and goes on: the prompt of the next phase, of this one, or an interrupt."""
         return self._run(self._core.next(claims, artifacts, evidence))
 
-    def continue_(self) -> JsonObject:
+    def continue_(self) -> PromptAnswer:
         """Acknowledges the interrupt that was shown, and goes on."""
-        return self._run(self._core.post("/prompt/continue", {}))
+        return self._run(self._core.continue_())
 
-    def get_phase_content(self, phase: Any = None) -> JsonObject:
+    def get_phase_content(self, phase: Any = None) -> PhaseAnswer:
         """What the current phase says, or a completed one."""
         return self._run(self._core.get_phase_content(phase))
 
-    def complete_phase(self, phase: Any, evidence: Mapping[str, Any]) -> JsonObject:
+    def complete_phase(self, phase: Any, evidence: Mapping[str, Any]) -> CompletionAnswer:
         """Hands in the evidence of a phase. Evidence that does not hold is an answer: look at ``checkpoint_passed``."""
         return self._run(self._core.complete_phase(phase, evidence))
 
@@ -93,7 +100,7 @@ class AgentClient(BaseClient):
         tags: Optional[Sequence[str]] = None,
         workflow: Optional[str] = None,
         n_results: Optional[int] = None,
-    ) -> JsonObject:
+    ) -> KnowledgeAnswer:
         return self._run(self._core.search_knowledge(query, phase, tags, workflow, n_results))
 
     def report_usage(
@@ -105,7 +112,7 @@ class AgentClient(BaseClient):
         cache_creation_tokens: Optional[int] = None,
         model: Optional[str] = None,
         message_id: Optional[str] = None,
-    ) -> JsonObject:
+    ) -> UsageAnswer:
         """Tokens that were used. A report without ``message_id`` is given one, so that it counts once."""
         usage = {
             "input_tokens": input_tokens,
@@ -119,7 +126,7 @@ class AgentClient(BaseClient):
 
     def wait_for_approval(
         self, approval_id: Optional[str] = None, *, timeout_seconds: Optional[float] = None
-    ) -> JsonObject:
+    ) -> ApprovalAnswer:
         """Waits until an approval is decided, by default the one that the last blocked transition asked for."""
         return self._run(self._core.wait_for_approval(approval_id, timeout_seconds))
 
@@ -137,25 +144,25 @@ class AgentClient(BaseClient):
         finally:
             flow.close()
 
-    def release(self, reason: Optional[str] = None) -> JsonObject:
+    def release(self, reason: Optional[str] = None) -> ReleaseAnswer:
         """Gives the task back: it is queued in the phase that it is in."""
         answer = self._run(self._core.release(reason))
         self._stop_beating.set()
         return answer
 
-    def get_coordination(self, *, wait_seconds: Optional[int] = None) -> JsonObject:
+    def get_coordination(self, *, wait_seconds: Optional[int] = None) -> CouncilView:
         """The coordination that the token of a participant is for: the question, the answers, and what must be done."""
         return self._run(self._core.get_coordination(wait_seconds))
 
-    def vote(self, agent_id: str, reason: str) -> JsonObject:
+    def vote(self, agent_id: str, reason: str) -> ResponseAnswer:
         """Votes in a coordination. ``agent_id`` is one of ``valid_agents`` of the view."""
         return self._run(self._core.vote(agent_id, reason))
 
-    def new_answer(self, content: str, *, verdict: Optional[str] = None) -> JsonObject:
+    def new_answer(self, content: str, *, verdict: Optional[str] = None) -> ResponseAnswer:
         """Answers in a coordination; for a consensus with a verdict, ``approve`` or ``request_changes``."""
         return self._run(self._core.new_answer(content, verdict))
 
-    def present(self, text: str) -> JsonObject:
+    def present(self, text: str) -> ResponseAnswer:
         """Presents the answer that won, where the view says ``must: present``."""
         return self._run(self._core.respond(text, []))
 

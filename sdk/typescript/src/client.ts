@@ -4,14 +4,21 @@ import type {
   BatchAnswer,
   ClaimAnswer,
   CompletionAnswer,
+  CouncilView,
+  KnowledgeAnswer,
+  OptionalArguments,
+  PhaseAnswer,
   PromptAnswer,
+  ReleaseAnswer,
   ResponseAnswer,
   SearchOptions,
+  StateSnapshot,
   ToolAnswer,
   ToolCall,
   ToolCheck,
   TransitionAnswer,
   Usage,
+  UsageAnswer,
 } from './answers.js'
 import { sendBatch } from './batch.js'
 import { Connection } from './connection.js'
@@ -93,7 +100,7 @@ export class AgentClient {
     wanted: { readonly taskId?: string; readonly capabilities?: readonly string[] } = {},
   ): Promise<ClaimAnswer> {
     const body = { agent_id: this.agentId, ...given({ task_id: wanted.taskId, capabilities: wanted.capabilities }) }
-    const answer = (await this.#session.callAsAgent({ method: 'POST', path: '/tasks/claim', body })) as ClaimAnswer
+    const answer = (await this.#session.callAsAgent({ method: 'POST', path: '/tasks/claim', body })) as unknown as ClaimAnswer
     this.#pendingApproval = null
     if (this.#beats) this.#heartbeat.start(beatMs(answer.task), () => this.#beat())
     return answer
@@ -106,32 +113,34 @@ export class AgentClient {
     more: { readonly evidence?: JsonObject; readonly claims?: Readonly<Record<string, boolean>> } = {},
   ): Promise<TransitionAnswer> {
     const answer = await this.#post('/tasks/transition', { target_phase: target, artifacts, ...given({ ...more }) })
-    if (answer.allowed === true) return answer as TransitionAnswer
+    if (answer.allowed === true) return answer as unknown as TransitionAnswer
     throw new TransitionBlocked(target, answer)
   }
 
   /** Uses a tool. Throws `ToolDenied` when the phase does not allow it, and `ToolFailed` when it failed. */
-  async useTool(name: string, args: JsonObject = {}): Promise<ToolAnswer> {
+  async useTool<Name extends string>(name: Name, ...[args]: OptionalArguments<Name>): Promise<ToolAnswer> {
     try {
-      return (await this.#post('/tools/execute', { tool_name: name, args })) as unknown as ToolAnswer
+      return (await this.#post('/tools/execute', { tool_name: name, args: args ?? {} })) as unknown as ToolAnswer
     } catch (error) {
       throw toolError(error)
     }
   }
 
   /** Decides a call and records it, as `useTool` does, without running anything. */
-  async checkTool(name: string, args: JsonObject = {}): Promise<ToolCheck> {
-    return (await this.#post('/tools/check', { tool_name: name, args })) as unknown as ToolCheck
+  async checkTool<Name extends string>(name: Name, ...[args]: OptionalArguments<Name>): Promise<ToolCheck> {
+    return (await this.#post('/tools/check', { tool_name: name, args: args ?? {} })) as unknown as ToolCheck
   }
 
   /** Up to 32 calls in order, each decided separately: a refused one is an `error` among the results. */
-  async batch(calls: readonly ToolCall[]): Promise<BatchAnswer> {
+  async batch<const Names extends readonly string[]>(
+    calls: { readonly [Place in keyof Names]: ToolCall<Names[Place]> },
+  ): Promise<BatchAnswer> {
     const until = performance.now() + WAIT_SECONDS_MAX * 1000
     return sendBatch(calls, (rest) => this.#post('/tools/batch', { calls: rest }), until)
   }
 
-  getStateSnapshot(): Promise<JsonObject> {
-    return this.#get('/state/snapshot')
+  async getStateSnapshot(): Promise<StateSnapshot> {
+    return (await this.#get('/state/snapshot')) as unknown as StateSnapshot
   }
 
   /** Claims that something is done, and continues: returns the next prompt, this phase's prompt, or an interrupt. */
@@ -151,8 +160,9 @@ export class AgentClient {
   }
 
   /** The content of the current phase, or of a completed one. */
-  async getPhaseContent(phase?: string | number): Promise<JsonObject> {
-    return this.#get(`/phases/${encodeURIComponent(phase ?? this.#session.require().phase)}`)
+  async getPhaseContent(phase?: string | number): Promise<PhaseAnswer> {
+    const path = `/phases/${encodeURIComponent(phase ?? this.#session.require().phase)}`
+    return (await this.#get(path)) as unknown as PhaseAnswer
   }
 
   /** Hands in the evidence of a phase. Evidence that does not hold is an answer: look at `checkpoint_passed`. */
@@ -161,13 +171,14 @@ export class AgentClient {
     return answer as unknown as CompletionAnswer
   }
 
-  searchKnowledge(query: string, options: SearchOptions = {}): Promise<JsonObject> {
+  async searchKnowledge(query: string, options: SearchOptions = {}): Promise<KnowledgeAnswer> {
     const { nResults, ...filters } = options
-    return this.#post('/knowledge/search', { query, ...given({ ...filters, n_results: nResults }) })
+    const body = { query, ...given({ ...filters, n_results: nResults }) }
+    return (await this.#post('/knowledge/search', body)) as unknown as KnowledgeAnswer
   }
 
   /** Reports used tokens. A report without `messageId` gets one, so that it counts once however often it is sent. */
-  reportUsage(usage: Usage): Promise<JsonObject> {
+  async reportUsage(usage: Usage): Promise<UsageAnswer> {
     const body = {
       input_tokens: usage.inputTokens,
       output_tokens: usage.outputTokens,
@@ -176,7 +187,7 @@ export class AgentClient {
       model: usage.model,
       message_id: usage.messageId ?? crypto.randomUUID(),
     }
-    return this.#post('/usage', given(body))
+    return (await this.#post('/usage', given(body))) as unknown as UsageAnswer
   }
 
   /** Waits until an approval is decided, by default the one that the last blocked transition asked for. */
@@ -187,7 +198,7 @@ export class AgentClient {
     const until =
       performance.now() + Math.min((options.timeoutSeconds ?? WAIT_SECONDS_MAX) * 1000, WAIT_SECONDS_MAX * 1000)
     for (;;) {
-      const approval = (await this.#get(`/approvals/${encodeURIComponent(wanted)}`)) as Approval
+      const approval = (await this.#get(`/approvals/${encodeURIComponent(wanted)}`)) as unknown as Approval
       if (approval.status !== 'pending') return approval
       const leftMs = until - performance.now()
       if (leftMs <= 0) throw new WaitTimeout(`approval ${wanted} is still pending`)
@@ -203,17 +214,18 @@ export class AgentClient {
   }
 
   /** Releases the task: it is queued in its current phase. */
-  async release(reason?: string): Promise<JsonObject> {
-    const answer = await this.#post('/tasks/release', given({ reason }))
+  async release(reason?: string): Promise<ReleaseAnswer> {
+    const answer = (await this.#post('/tasks/release', given({ reason }))) as unknown as ReleaseAnswer
     this.#end()
     return answer
   }
 
   /** The council of a participant's token: the question, the answers, and what to do. */
-  async getCoordination(options: { readonly waitSeconds?: number } = {}): Promise<JsonObject> {
+  async getCoordination(options: { readonly waitSeconds?: number } = {}): Promise<CouncilView> {
     const { waitSeconds } = options
     const path = waitSeconds === undefined ? '' : `?wait=${encodeURIComponent(waitSeconds)}`
-    return this.#session.callAsAgent({ method: 'GET', path: `${this.#coordination()}${path}` })
+    const view = await this.#session.callAsAgent({ method: 'GET', path: `${this.#coordination()}${path}` })
+    return view as unknown as CouncilView
   }
 
   /** Votes in a council. `agentId` is one of `valid_agents` of the view. */

@@ -1,4 +1,7 @@
+import type { Blocker, PendingApproval, Retry } from './api.js'
 import { isObject, type JsonObject, textOf, toObjects, toTexts } from './json.js'
+
+export type { Blocker, Grade, PendingApproval, Retry } from './api.js'
 
 /** Base class of all errors that this package throws on purpose. No message and no property contains a token. */
 export class PhaselockError extends Error {
@@ -35,13 +38,6 @@ export class Unreachable extends PhaselockError {
 /** The event that was waited for did not happen in time. */
 export class WaitTimeout extends PhaselockError {
   override readonly name: string = 'WaitTimeout'
-}
-
-/** The number of refusals of this kind, and the line that a model should read. */
-export interface Retry {
-  readonly attempt: number
-  readonly max: number
-  readonly text: string
 }
 
 /** The server refused. `code` is stable and explained in docs/errors.md of Phaselock. */
@@ -85,26 +81,6 @@ export class ToolDenied extends ApiError {
 export class ToolFailed extends ApiError {
   override readonly name: string = 'ToolFailed'
 }
-
-/**
- * How far evidence can be trusted, weakest first: the agent's word, a file, a run by Phaselock, tests that were shown
- * to be able to fail.
- */
-export type Grade = 'reported' | 'artifact' | 'observed' | 'proved'
-
-/** One reason why a transition is blocked. */
-export interface Blocker {
-  readonly code: string
-  readonly gate: string | null
-  readonly check: string | null
-  readonly artifact: string | null
-  readonly message: string
-  readonly remedy: string
-  readonly severity: string
-  readonly grade?: Grade
-}
-
-export type PendingApproval = { readonly id: string; readonly digest: string; readonly expires_at: string }
 
 /** The phase cannot be left now; lists all blockers. */
 export class TransitionBlocked extends PhaselockError {

@@ -157,7 +157,8 @@ export class OperatorClient {
     this.#post<{ readonly token: string }>(at`/coordinations/${id}/agents/${agent}/token`)
 
   // With the token of an agent.
-  claim = (body: JsonObject) => this.#post<ClaimAnswer>('/tasks/claim', body, CLAIM_MS_MAX)
+  claim = (body: JsonObject) =>
+    this.#post<ClaimAnswer & { readonly phase_token: string }>('/tasks/claim', body, CLAIM_MS_MAX)
   heartbeat = (body: { readonly task_id: string }) => this.#post<JsonObject>('/tasks/heartbeat', { ...body })
   release = (body: { readonly task_id: string; readonly reason: string }) =>
     this.#post<{ readonly task: Task }>('/tasks/release', { ...body })

@@ -34,7 +34,7 @@ export class Cheater {
     const { agent, task, tree } = one
     const { agent_token } = await api.operator.addAgent({ agent_id: agent })
     const claimed = await api.as(agent_token).claim({ agent_id: agent, task_id: task })
-    return new Cheater({ api, task, tree, token: String(claimed.phase_token) })
+    return new Cheater({ api, task, tree, token: claimed.phase_token })
   }
 
   use(tool: string, args: JsonObject, token: string = this.token): Promise<Answer> {

@@ -15,7 +15,9 @@ const SHOWN = [
 ]
 
 /** The active run as `status` shows it. */
-export interface RunShown extends Partial<Pick<TaskDetails, (typeof SHOWN)[number]>> {
+export interface RunShown extends Partial<Omit<Pick<TaskDetails, (typeof SHOWN)[number]>, 'status'>> {
+  /** `unknown`: the server does not have the task. */
+  readonly status?: TaskDetails['status'] | 'unknown'
   readonly task_id: string
   readonly agent_id: string
   readonly started_at: string
