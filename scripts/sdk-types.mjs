@@ -21,8 +21,8 @@ const ANSWERS = {
   ResponseAnswer: ['/coordinations/{id}/respond', 'post'],
 }
 
-/** Every type that the answers need, by name, as its schema. */
-function listSchemas({ paths, components }) {
+/** Every type that the answers need, and these, by name, as its schema. */
+function listSchemas({ paths, components }, more = []) {
   const { schemas } = components
   const nameOf = ({ $ref }) => $ref?.split('/').at(-1)
   const resolve = (schema) => (schema.$ref === undefined ? schema : resolve(schemas[nameOf(schema)]))
@@ -31,9 +31,9 @@ function listSchemas({ paths, components }) {
     const choices = schema.anyOf ?? [schema]
     const chosen = choices.filter((choice) => wanted.length === 0 || wanted.includes(nameOf(choice)))
     if (chosen.length === 0) throw new Error(`${path} has no answer ${wanted.join(', ')}`)
-    return [name, mergeObjects(chosen.map(resolve))]
+    return [name, mergeObjects(chosen, resolve)]
   })
-  const found = new Map(answers)
+  const found = new Map([...answers, ...more.map((name) => [name, schemas[name]])])
   for (const [, schema] of found)
     for (const [, name] of JSON.stringify(omitToken(schema)).matchAll(/"#\/components\/schemas\/(\w+)"/g))
       if (!found.has(name)) found.set(name, schemas[name])
@@ -47,19 +47,24 @@ function omitToken(schema) {
   return { ...schema, properties, required: schema.required.filter((name) => name !== 'phase_token') }
 }
 
-/** One object for several answers: a field that not all of them have is optional. */
-function mergeObjects(schemas) {
-  if (schemas.length === 1) return schemas[0]
-  const names = new Set(schemas.flatMap(({ properties }) => Object.keys(properties)))
+/** One object for several: a field that not all of them have is optional. */
+function mergeObjects(schemas, resolve) {
+  const objects = schemas.map(resolve)
+  if (objects.length === 1) return objects[0]
+  const names = new Set(objects.flatMap(({ properties }) => Object.keys(properties)))
   const merge = (name) => {
-    const found = schemas.flatMap(({ properties }) => properties[name] ?? [])
+    const found = objects
+      .flatMap(({ properties }) => properties[name] ?? [])
+      .flatMap((schema) => schema.anyOf ?? schema)
     const choices = [...new Map(found.map((schema) => [JSON.stringify(schema), schema])).values()]
-    return choices.length === 1 ? choices[0] : { anyOf: choices }
+    if (choices.length === 1) return choices[0]
+    const areObjects = choices.every((choice) => readSchema(resolve(choice)).kind === 'object')
+    return areObjects ? mergeObjects(choices, resolve) : { anyOf: choices }
   }
   return {
     type: 'object',
     properties: Object.fromEntries([...names].map((name) => [name, merge(name)])),
-    required: [...names].filter((name) => schemas.every(({ required = [] }) => required.includes(name))),
+    required: [...names].filter((name) => objects.every(({ required = [] }) => required.includes(name))),
   }
 }
 
@@ -99,15 +104,18 @@ function listForms(tools) {
   })
 }
 
-/** The content of `sdk/typescript/src/api.ts`. */
-export function renderTypeScript(document, tools) {
-  const { types } = listSchemas(document)
+/** The content of `sdk/typescript/src/api.ts`, and `more` types of the document. */
+export function renderTypeScript(document, tools, more = []) {
+  const { types } = listSchemas(document, more)
   const forms = listForms(tools).map(({ name, description, forms, oneOf }) => {
     const rendered = forms.map((fields) => {
       const others = oneOf.filter((other) => !fields.some((field) => field.name === other))
       // Braces alone would take any arguments.
       if (fields.length === 0) return '{ readonly [name: string]: never }'
-      return typeScriptObject(fields, others.map((other) => `readonly ${other}?: undefined`))
+      return typeScriptObject(
+        fields,
+        others.map((other) => `readonly ${other}?: undefined`),
+      )
     })
     return `/** ${description} */\nreadonly ${name}: ${rendered.join(' | ')}`
   })
@@ -174,10 +182,7 @@ Answers of newer servers may have more fields than these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Literal, TypedDict, Union
-
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
+from typing import Any, Dict, List, Literal, TypedDict, Union
 
 
 ${[...classes.values()].join('\n\n\n')}
@@ -212,7 +217,7 @@ function pythonTypes(classes, resolve) {
   const nameUnion = (choices, place) => {
     const isObject = (schema) => readSchema(resolve(schema)).kind === 'object'
     const objects = choices.filter(isObject)
-    const merged = objects.length > 1 ? [mergeObjects(objects.map(resolve))] : objects
+    const merged = objects.length > 1 ? [mergeObjects(objects, resolve)] : objects
     const rest = choices.filter((choice) => !isObject(choice))
     const names = [...new Set([...merged, ...rest].map((choice) => nameType(choice, place)))]
     return names.length === 1 ? names[0] : `Union[${names.join(', ')}]`
@@ -223,13 +228,25 @@ function pythonTypes(classes, resolve) {
 const PYTHON_WORDS = new Set(['from', 'continue', 'import', 'class', 'in', 'is', 'as', 'with', 'global'])
 
 function pythonClass(name, fields, nameType) {
-  const lines = fields.map(({ name: field, field: schema, isRequired }) => {
-    const type = nameType(schema, `${name}${camel(field)}`)
-    return [field, isRequired ? type : `NotRequired[${type}]`]
-  })
-  if (lines.some(([field]) => PYTHON_WORDS.has(field)))
-    return `${name} = TypedDict(\n    "${name}",\n    {\n${lines.map(([field, type]) => `        "${field}": ${quoteType(type)},`).join('\n')}\n    },\n)`
-  return `class ${name}(TypedDict):\n${lines.map(([field, type]) => `    ${field}: ${type}`).join('\n')}`
+  const lines = fields.map(({ name: field, field: schema, isRequired }) => ({
+    field,
+    isRequired,
+    type: nameType(schema, `${name}${camel(field)}`),
+  }))
+  const [required, optional] = [true, false].map((wanted) => lines.filter(({ isRequired }) => isRequired === wanted))
+  if (optional.length === 0) return pythonPart(name, required, 'TypedDict')
+  if (required.length === 0) return pythonPart(name, optional, 'TypedDict, total=False')
+  // `NotRequired` is younger than the oldest Python that has this package.
+  return `${pythonPart(`_${name}`, required, 'TypedDict')}\n\n\n${pythonPart(name, optional, `_${name}, total=False`)}`
+}
+
+/** A class, or the form that allows names of fields which are words of Python. */
+function pythonPart(name, lines, base) {
+  if (!lines.some(({ field }) => PYTHON_WORDS.has(field)))
+    return `class ${name}(${base}):\n${lines.map(({ field, type }) => `    ${field}: ${type}`).join('\n')}`
+  if (base !== 'TypedDict') throw new Error(`${name} has an optional field whose name is a word of Python`)
+  const fields = lines.map(({ field, type }) => `        "${field}": ${quoteType(type)},`)
+  return `${name} = TypedDict(\n    "${name}",\n    {\n${fields.join('\n')}\n    },\n)`
 }
 
 // This form is evaluated when the module is loaded.
@@ -238,7 +255,9 @@ function quoteType(type) {
 }
 
 function pythonLiteral(value) {
-  return typeof value === 'string' ? JSON.stringify(value) : { true: 'True', false: 'False', null: 'None' }[value] ?? value
+  return typeof value === 'string'
+    ? JSON.stringify(value)
+    : ({ true: 'True', false: 'False', null: 'None' }[value] ?? value)
 }
 
 function camel(name) {
@@ -246,7 +265,10 @@ function camel(name) {
 }
 
 function singular(name) {
-  return name.replace(/ies$/, 'y').replace(/(ss|x|ch)es$/, '$1').replace(/([^s])s$/, '$1')
+  return name
+    .replace(/ies$/, 'y')
+    .replace(/(ss|x|ch)es$/, '$1')
+    .replace(/([^s])s$/, '$1')
 }
 
 /** The content of `python/src/orchestrator_agent_sdk/_tools.py`. */
@@ -259,7 +281,9 @@ export function renderPythonTools(tools) {
   }
   const forms = listForms(tools).flatMap(({ name, forms }) => forms.map((fields) => ({ name, fields })))
   const parameters = (fields) =>
-    fields.map(({ name, field, isRequired }) => `${name}: ${nameType({ ...field, place: name })}${isRequired ? '' : ' = ...'}`)
+    fields.map(
+      ({ name, field, isRequired }) => `${name}: ${nameType({ ...field, place: name })}${isRequired ? '' : ' = ...'}`,
+    )
   const signatures = (method, { prefix, answer, wrong }) => [
     ...forms.map(({ name, fields }) => {
       const rest = fields.length === 0 ? '' : `, *, ${parameters(fields).join(', ')}`

@@ -20,7 +20,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 it('[REQ-NEWEST-8] a build replaces each file of the program at once, and the one that says that it is built last', () => {
   const place = mkdtempSync(join(tmpdir(), 'phaselock-bundle-'))
   onTestFinished(() => rmSync(place, { recursive: true, force: true }))
-  for (const part of ['package.json', 'LICENSE', 'scripts', 'contracts', 'dist', 'sdk'])
+  for (const part of ['package.json', 'LICENSE', 'scripts', 'contracts', 'dist', 'sdk', 'tsconfig.json'])
     cpSync(join(ROOT, part), join(place, part), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'))
   const program = join(place, 'dist/program')

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AgentClient } from '../../sdk/typescript/src/index.js'
 import { builtSdk, ROOT } from './built.js'
+import { installMypy, MYPY_CACHE } from './mypy.js'
 
 const INSTALL_MS_MAX = 240_000
-const MYPY = 'mypy==2.4.1'
-const CACHE = join(ROOT, 'node_modules/.cache/phaselock-test')
 let dir: string
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'phaselock-package-'))
@@ -128,9 +127,9 @@ for path in sorted(pathlib.Path("src").rglob("*.py")):
   it(
     '[REQ-SDK-25] has types that hold',
     async (context) => {
-      const mypy = await installedMypy()
+      const mypy = installMypy()
       if (typeof mypy !== 'string') return context.skip(mypy.reason)
-      const checked = await run(mypy, ['--cache-dir', join(CACHE, 'mypy-cache')], source)
+      const checked = await run(mypy, ['--cache-dir', MYPY_CACHE], source)
       expect(checked.stdout).toContain('Success: no issues found')
     },
     INSTALL_MS_MAX,
@@ -162,20 +161,6 @@ print(json.dumps([[n for n in dir(c) if not n.startswith("_")] for c in (s.Agent
 
 // Older ones cannot install into another environment than their own.
 const HAS_PIP = 'import pip, sys; sys.exit(tuple(map(int, pip.__version__.split(".")[:2])) < (22, 3))'
-
-/** A type checker, kept in the cache of the installation. What cannot be had is a reason to skip. */
-async function installedMypy(): Promise<string | { readonly reason: string }> {
-  const { stdout } = await run('python3', ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], dir)
-  const venv = join(CACHE, `${MYPY.replace('==', '-')}-python-${stdout.trim()}`)
-  const program = join(venv, 'bin/mypy')
-  if (existsSync(program)) return program
-  mkdirSync(CACHE, { recursive: true })
-  await run('python3', ['-m', 'venv', venv], dir)
-  const done = await run(join(venv, 'bin/pip'), ['install', '--no-input', '-q', MYPY], dir)
-  if (done.status === 0 && existsSync(program) && readdirSync(venv).length > 0) return program
-  rmSync(venv, { recursive: true, force: true })
-  return { reason: `pip cannot install mypy: ${lastLine(done.stderr)}` }
-}
 
 function lastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? 'no reason given'

@@ -5,10 +5,7 @@ Answers of newer servers may have more fields than these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Literal, TypedDict, Union
-
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
+from typing import Any, Dict, List, Literal, TypedDict, Union
 
 
 class Advanced(TypedDict):
@@ -20,14 +17,17 @@ class Advanced(TypedDict):
     prompt: Union[str, None]
 
 
-class AgentContractPhase(TypedDict):
+class _AgentContractPhase(TypedDict):
     id: str
     name: str
-    description: NotRequired[str]
-    allowed_tools: NotRequired[List[str]]
-    required_artifacts: NotRequired[List["AgentContractPhaseRequiredArtifact"]]
-    evidence: NotRequired[List["AgentContractPhaseEvidence"]]
-    gates: NotRequired[List["AgentContractPhaseGate"]]
+
+
+class AgentContractPhase(_AgentContractPhase, total=False):
+    description: str
+    allowed_tools: List[str]
+    required_artifacts: List["AgentContractPhaseRequiredArtifact"]
+    evidence: List["AgentContractPhaseEvidence"]
+    gates: List["AgentContractPhaseGate"]
 
 
 class AgentContractPhaseRequiredArtifact(TypedDict):
@@ -86,7 +86,7 @@ class ApprovalAnswerCoversArtifact(TypedDict):
     sha256: str
 
 
-class ApprovalAnswer(TypedDict):
+class _ApprovalAnswer(TypedDict):
     id: str
     task_id: str
     task_title: str
@@ -106,13 +106,16 @@ class ApprovalAnswer(TypedDict):
     requested_at: str
     expires_at: str
     contents: Dict[str, Any]
-    waiting_seconds: NotRequired[int]
-    covers: NotRequired["ApprovalAnswerCovers"]
-    outdated: NotRequired[bool]
-    diff: NotRequired["ApprovalDiff"]
-    checks: NotRequired[List["ApprovalCheck"]]
-    refusals: NotRequired[List["PastRefusal"]]
-    since_last: NotRequired[Union["SinceLastApproval", None]]
+
+
+class ApprovalAnswer(_ApprovalAnswer, total=False):
+    waiting_seconds: int
+    covers: "ApprovalAnswerCovers"
+    outdated: bool
+    diff: "ApprovalDiff"
+    checks: List["ApprovalCheck"]
+    refusals: List["PastRefusal"]
+    since_last: Union["SinceLastApproval", None]
 
 
 class ApprovalCheck(TypedDict):
@@ -152,32 +155,38 @@ ApprovalDiff = TypedDict(
 )
 
 
-class Artifact(TypedDict):
+class _Artifact(TypedDict):
     type: str
     sha256: str
     bytes: int
     grade: "Grade"
-    self_review: NotRequired[bool]
 
 
-class BatchAnswerResult(TypedDict):
+class Artifact(_Artifact, total=False):
+    self_review: bool
+
+
+class _BatchAnswerResult(TypedDict):
     tool_name: str
-    result: NotRequired[Union[Any, None]]
-    logged: NotRequired[Literal[True]]
-    decision: NotRequired[Literal["allowed"]]
-    duration_ms: NotRequired[float]
-    violation: NotRequired["AllowedViolation"]
-    unenforced: NotRequired[List[str]]
-    interrupt: NotRequired["Interrupt"]
-    advanced: NotRequired["Advanced"]
-    advancing: NotRequired[Literal[True]]
-    expires_at: NotRequired[Union[str, None]]
-    allowed_tools: NotRequired[List[str]]
-    checking: NotRequired[Literal[True]]
-    task_id: NotRequired[str]
-    phase: NotRequired[str]
-    next_step: NotRequired[str]
-    error: NotRequired["BatchAnswerResultError"]
+
+
+class BatchAnswerResult(_BatchAnswerResult, total=False):
+    result: Union[Any, None]
+    logged: Literal[True]
+    decision: Literal["allowed"]
+    duration_ms: float
+    violation: "AllowedViolation"
+    unenforced: List[str]
+    interrupt: "Interrupt"
+    advanced: "Advanced"
+    advancing: Literal[True]
+    expires_at: Union[str, None]
+    allowed_tools: List[str]
+    checking: Literal[True]
+    task_id: str
+    phase: str
+    next_step: str
+    error: "BatchAnswerResultError"
 
 
 class BatchAnswerResultError(TypedDict):
@@ -185,12 +194,15 @@ class BatchAnswerResultError(TypedDict):
     detail: str
 
 
-class BatchAnswer(TypedDict):
+class _BatchAnswer(TypedDict):
     results: List["BatchAnswerResult"]
-    advanced: NotRequired["Advanced"]
-    advancing: NotRequired[Literal[True]]
-    expires_at: NotRequired[Union[str, None]]
-    allowed_tools: NotRequired[List[str]]
+
+
+class BatchAnswer(_BatchAnswer, total=False):
+    advanced: "Advanced"
+    advancing: Literal[True]
+    expires_at: Union[str, None]
+    allowed_tools: List[str]
 
 
 class BatchErrorError(TypedDict):
@@ -203,22 +215,25 @@ class BatchError(TypedDict):
     error: "BatchErrorError"
 
 
-class BatchResult(TypedDict):
+class _BatchResult(TypedDict):
     tool_name: str
     result: Any
     logged: Literal[True]
     decision: Literal["allowed"]
     duration_ms: float
-    violation: NotRequired["AllowedViolation"]
-    unenforced: NotRequired[List[str]]
-    interrupt: NotRequired["Interrupt"]
-    advanced: NotRequired["Advanced"]
-    advancing: NotRequired[Literal[True]]
-    expires_at: NotRequired[Union[str, None]]
-    allowed_tools: NotRequired[List[str]]
 
 
-class BatchRunning(TypedDict):
+class BatchResult(_BatchResult, total=False):
+    violation: "AllowedViolation"
+    unenforced: List[str]
+    interrupt: "Interrupt"
+    advanced: "Advanced"
+    advancing: Literal[True]
+    expires_at: Union[str, None]
+    allowed_tools: List[str]
+
+
+class _BatchRunning(TypedDict):
     tool_name: str
     checking: Literal[True]
     decision: Literal["allowed"]
@@ -226,8 +241,11 @@ class BatchRunning(TypedDict):
     logged: Literal[True]
     task_id: str
     phase: str
-    allowed_tools: NotRequired[List[str]]
     next_step: str
+
+
+class BatchRunning(_BatchRunning, total=False):
+    allowed_tools: List[str]
 
 
 class BlockerRun(TypedDict):
@@ -237,7 +255,7 @@ class BlockerRun(TypedDict):
     last_lines: List[str]
 
 
-class Blocker(TypedDict):
+class _Blocker(TypedDict):
     code: str
     gate: Union[str, None]
     check: Union[str, None]
@@ -245,8 +263,11 @@ class Blocker(TypedDict):
     message: str
     remedy: str
     severity: Literal["blocking", "warning", "info"]
-    grade: NotRequired["Grade"]
-    run: NotRequired["BlockerRun"]
+
+
+class Blocker(_Blocker, total=False):
+    grade: "Grade"
+    run: "BlockerRun"
 
 
 class ClaimAnswer(TypedDict):
@@ -271,32 +292,35 @@ class CompletionAnswerTasksCurrent(TypedDict):
     content: str
 
 
-class CompletionAnswer(TypedDict):
+class _CompletionAnswer(TypedDict):
     checkpoint_passed: bool
-    missing_evidence: NotRequired[List[str]]
-    phase_completed: NotRequired[Union[str, int]]
-    status: NotRequired["TaskStatus"]
-    warnings: NotRequired[List["Blocker"]]
-    next_phase: NotRequired[Union[str, int]]
-    next_phase_content: NotRequired[Union["PhaseContent", None]]
-    tasks: NotRequired["CompletionAnswerTasks"]
-    artifacts_available: NotRequired[Dict[str, Dict[str, Any]]]
-    expires_at: NotRequired[Union[str, Union[str, None]]]
     allowed_tools: List[str]
-    workflow_complete: NotRequired[Literal[True]]
-    message: NotRequired[str]
-    current_phase: NotRequired[Union[str, int]]
-    current_phase_content: NotRequired[Union["PhaseContent", None]]
-    retry: NotRequired["Retry"]
-    task_id: NotRequired[str]
-    phase: NotRequired[str]
-    next_step: NotRequired[str]
-    error: NotRequired[Literal["incomplete_checkpoint", "rule_interrupt"]]
-    required_format: NotRequired[Dict[str, "EvidenceField"]]
-    examples: NotRequired[Dict[str, Any]]
-    blockers: NotRequired[List["Blocker"]]
-    interrupt: NotRequired["Interrupt"]
-    pending_approval: NotRequired["PendingApproval"]
+
+
+class CompletionAnswer(_CompletionAnswer, total=False):
+    missing_evidence: List[str]
+    phase_completed: Union[str, int]
+    status: "TaskStatus"
+    warnings: List["Blocker"]
+    next_phase: Union[str, int]
+    next_phase_content: Union["PhaseContent", None]
+    tasks: "CompletionAnswerTasks"
+    artifacts_available: Dict[str, Dict[str, Any]]
+    expires_at: Union[str, Union[str, None]]
+    workflow_complete: Literal[True]
+    message: str
+    current_phase: Union[str, int]
+    current_phase_content: Union["PhaseContent", None]
+    retry: "Retry"
+    task_id: str
+    phase: str
+    next_step: str
+    error: Literal["incomplete_checkpoint", "rule_interrupt"]
+    required_format: Dict[str, "EvidenceField"]
+    examples: Dict[str, Any]
+    blockers: List["Blocker"]
+    interrupt: "Interrupt"
+    pending_approval: "PendingApproval"
 
 
 class ContractRef(TypedDict):
@@ -336,21 +360,24 @@ class DiffHunk(TypedDict):
     lines: List[str]
 
 
-class EvidenceField(TypedDict):
+class _EvidenceField(TypedDict):
     type: str
     description: str
     required: bool
     grade: str
-    min: NotRequired[float]
-    max: NotRequired[float]
-    above: NotRequired[float]
-    min_length: NotRequired[int]
-    pattern: NotRequired[str]
-    enum: NotRequired[List[Any]]
-    must_be: NotRequired[Any]
-    may_be_false: NotRequired[bool]
-    rules: NotRequired[List[str]]
-    source: NotRequired[str]
+
+
+class EvidenceField(_EvidenceField, total=False):
+    min: float
+    max: float
+    above: float
+    min_length: int
+    pattern: str
+    enum: List[Any]
+    must_be: Any
+    may_be_false: bool
+    rules: List[str]
+    source: str
 
 
 class FileDiff(TypedDict):
@@ -390,14 +417,17 @@ class KnowledgeAnswerResult(TypedDict):
     phase: Union[str, None]
 
 
-class KnowledgeAnswer(TypedDict):
+class _KnowledgeAnswer(TypedDict):
     results: List["KnowledgeAnswerResult"]
     total_tokens: int
     retrieval_method: Literal["hybrid", "lexical"]
-    degraded: NotRequired[Literal[True]]
-    hint: NotRequired[str]
     query_time_ms: float
     index_version: int
+
+
+class KnowledgeAnswer(_KnowledgeAnswer, total=False):
+    degraded: Literal[True]
+    hint: str
 
 
 class ParticipantViewAnswer(TypedDict):
@@ -449,17 +479,23 @@ class PhaseAnswerTasksCurrent(TypedDict):
     content: str
 
 
-class PhaseAnswerCheckpointCriteria(TypedDict):
+class _PhaseAnswerCheckpointCriteria(TypedDict):
     required_evidence: Dict[str, "EvidenceField"]
-    min_verified: NotRequired[int]
 
 
-class PhaseAnswer(TypedDict):
+class PhaseAnswerCheckpointCriteria(_PhaseAnswerCheckpointCriteria, total=False):
+    min_verified: int
+
+
+class _PhaseAnswer(TypedDict):
     phase_number: Union[str, int]
     phase_content: "PhaseContent"
-    tasks: NotRequired["PhaseAnswerTasks"]
     artifacts_from_previous: Dict[str, Dict[str, Any]]
     checkpoint_criteria: "PhaseAnswerCheckpointCriteria"
+
+
+class PhaseAnswer(_PhaseAnswer, total=False):
+    tasks: "PhaseAnswerTasks"
 
 
 class PhaseContent(TypedDict):
@@ -468,15 +504,15 @@ class PhaseContent(TypedDict):
     total_tokens: int
 
 
-class PromptAnswerViolation(TypedDict):
-    code: NotRequired[str]
-    detail: NotRequired[str]
-    rule: NotRequired[str]
-    rule_type: NotRequired[str]
-    diagnostic: NotRequired[str]
-    suggestion: NotRequired[str]
-    metrics_snapshot: NotRequired[Dict[str, Any]]
-    recent_events: NotRequired[List["PromptAnswerViolationRecentEvent"]]
+class PromptAnswerViolation(TypedDict, total=False):
+    rule: str
+    rule_type: str
+    diagnostic: str
+    suggestion: str
+    metrics_snapshot: Dict[str, Any]
+    recent_events: List["PromptAnswerViolationRecentEvent"]
+    code: str
+    detail: str
 
 
 class PromptAnswerViolationRecentEvent(TypedDict):
@@ -484,57 +520,66 @@ class PromptAnswerViolationRecentEvent(TypedDict):
     text: str
 
 
-class PromptAnswerArtifact(TypedDict):
+class _PromptAnswerArtifact(TypedDict):
     type: str
     sha256: str
     bytes: int
     grade: "Grade"
-    self_review: NotRequired[bool]
     phase: str
+
+
+class PromptAnswerArtifact(_PromptAnswerArtifact, total=False):
+    self_review: bool
 
 
 class PromptAnswerPendingConsensus(TypedDict):
     id: str
 
 
-class PromptAnswer(TypedDict):
+class _PromptAnswer(TypedDict):
     kind: Literal["prompt", "interrupt"]
     text: str
-    violation: NotRequired[Union["RuleViolation", "PromptAnswerViolation"]]
     phase: str
-    task_id: NotRequired[str]
-    allowed_tools: NotRequired[List[str]]
-    next_step: NotRequired[str]
-    allowed: NotRequired[Union[Literal[True], Literal[False]]]
-    status: NotRequired["TaskStatus"]
-    expires_at: NotRequired[Union[str, None]]
-    prompt: NotRequired[Union[str, None]]
-    warnings: NotRequired[List["Blocker"]]
-    artifacts: NotRequired[List["PromptAnswerArtifact"]]
-    completed: NotRequired[Literal[True]]
-    blockers: NotRequired[List["Blocker"]]
-    retry: NotRequired["Retry"]
-    interrupt: NotRequired["Interrupt"]
-    pending_approval: NotRequired["PendingApproval"]
-    pending_consensus: NotRequired["PromptAnswerPendingConsensus"]
+
+
+class PromptAnswer(_PromptAnswer, total=False):
+    violation: "PromptAnswerViolation"
+    task_id: str
+    allowed_tools: List[str]
+    next_step: str
+    allowed: Union[Literal[True], Literal[False]]
+    status: "TaskStatus"
+    expires_at: Union[str, None]
+    prompt: Union[str, None]
+    warnings: List["Blocker"]
+    artifacts: List["PromptAnswerArtifact"]
+    completed: Literal[True]
+    blockers: List["Blocker"]
+    retry: "Retry"
+    interrupt: "Interrupt"
+    pending_approval: "PendingApproval"
+    pending_consensus: "PromptAnswerPendingConsensus"
 
 
 class ReleaseAnswer(TypedDict):
     task: "Task"
 
 
-class ResponseAnswer(TypedDict):
+class _ResponseAnswer(TypedDict):
     accepted: bool
-    action: NotRequired[str]
-    label: NotRequired[str]
-    reason: NotRequired[str]
-    message: NotRequired[str]
-    asked_again: NotRequired[bool]
-    stopped: NotRequired[str]
     attempt: int
     max_attempts: int
     round: int
     view: "ParticipantView"
+
+
+class ResponseAnswer(_ResponseAnswer, total=False):
+    action: str
+    label: str
+    reason: str
+    message: str
+    asked_again: bool
+    stopped: str
 
 
 class Retry(TypedDict):
@@ -573,7 +618,7 @@ class SnapshotTaskReviewersWanted(TypedDict):
     awaited: bool
 
 
-class SnapshotTask(TypedDict):
+class _SnapshotTask(TypedDict):
     id: str
     title: str
     description: str
@@ -586,7 +631,6 @@ class SnapshotTask(TypedDict):
     depends_on: List[str]
     requires: List[str]
     workspace: str
-    worktree: NotRequired["Worktree"]
     completed_phases: List[str]
     lease_expires_at: Union[str, None]
     created_at: str
@@ -606,6 +650,10 @@ class SnapshotTask(TypedDict):
     checking: bool
 
 
+class SnapshotTask(_SnapshotTask, total=False):
+    worktree: "Worktree"
+
+
 class StateSnapshotTaskDependency(TypedDict):
     id: str
     status: str
@@ -622,15 +670,18 @@ class StateSnapshotPhase(TypedDict):
     name: str
 
 
-class StateSnapshotAgent(TypedDict):
+class _StateSnapshotAgent(TypedDict):
     agent_id: Union[str, None]
     task_id: str
     phase: str
     checking: bool
     binding: Union[str, None]
     since: str
-    waiting_for_reviewers: NotRequired[List[str]]
-    refused_in_a_row: NotRequired[int]
+
+
+class StateSnapshotAgent(_StateSnapshotAgent, total=False):
+    waiting_for_reviewers: List[str]
+    refused_in_a_row: int
 
 
 class StateSnapshotEvent(TypedDict):
@@ -666,7 +717,7 @@ class TaskReviewersWanted(TypedDict):
     awaited: bool
 
 
-class Task(TypedDict):
+class _Task(TypedDict):
     id: str
     title: str
     description: str
@@ -679,7 +730,6 @@ class Task(TypedDict):
     depends_on: List[str]
     requires: List[str]
     workspace: str
-    worktree: NotRequired["Worktree"]
     completed_phases: List[str]
     lease_expires_at: Union[str, None]
     created_at: str
@@ -698,42 +748,55 @@ class Task(TypedDict):
     alerts: List["Alert"]
 
 
+class Task(_Task, total=False):
+    worktree: "Worktree"
+
+
 TaskStatus = Literal["queued", "active", "awaiting_approval", "interrupted", "parked", "completed", "cancelled"]
 
 
-class ToolAnswer(TypedDict):
+class _ToolAnswer(TypedDict):
     result: Any
     logged: Literal[True]
     decision: Literal["allowed"]
     duration_ms: float
-    violation: NotRequired["AllowedViolation"]
-    unenforced: NotRequired[List[str]]
-    interrupt: NotRequired["Interrupt"]
-    advanced: NotRequired["Advanced"]
-    advancing: NotRequired[Literal[True]]
-    expires_at: NotRequired[Union[str, None]]
-    allowed_tools: NotRequired[List[str]]
 
 
-class ToolCheck(TypedDict):
+class ToolAnswer(_ToolAnswer, total=False):
+    violation: "AllowedViolation"
+    unenforced: List[str]
+    interrupt: "Interrupt"
+    advanced: "Advanced"
+    advancing: Literal[True]
+    expires_at: Union[str, None]
+    allowed_tools: List[str]
+
+
+class _ToolCheck(TypedDict):
     allowed: Union[Literal[True], Literal[False]]
     allowed_tools: List[str]
-    violation: NotRequired["AllowedViolation"]
-    code: NotRequired[str]
-    detail: NotRequired[str]
-    retry: NotRequired["Retry"]
 
 
-class TransitionAnswerArtifact(TypedDict):
+class ToolCheck(_ToolCheck, total=False):
+    violation: "AllowedViolation"
+    code: str
+    detail: str
+    retry: "Retry"
+
+
+class _TransitionAnswerArtifact(TypedDict):
     type: str
     sha256: str
     bytes: int
     grade: "Grade"
-    self_review: NotRequired[bool]
     phase: str
 
 
-class TransitionAnswer(TypedDict):
+class TransitionAnswerArtifact(_TransitionAnswerArtifact, total=False):
+    self_review: bool
+
+
+class _TransitionAnswer(TypedDict):
     allowed: Literal[True]
     phase: str
     status: "TaskStatus"
@@ -742,8 +805,11 @@ class TransitionAnswer(TypedDict):
     prompt: Union[str, None]
     warnings: List["Blocker"]
     artifacts: List["TransitionAnswerArtifact"]
-    violation: NotRequired["AllowedViolation"]
-    completed: NotRequired[Literal[True]]
+
+
+class TransitionAnswer(_TransitionAnswer, total=False):
+    violation: "AllowedViolation"
+    completed: Literal[True]
 
 
 class UsageAnswerTokens(TypedDict):
@@ -753,10 +819,13 @@ class UsageAnswerTokens(TypedDict):
     cache_write: int
 
 
-class UsageAnswer(TypedDict):
+class _UsageAnswer(TypedDict):
     tokens: "UsageAnswerTokens"
     usage: Literal["observed", "reported", "none"]
-    interrupt: NotRequired["Interrupt"]
+
+
+class UsageAnswer(_UsageAnswer, total=False):
+    interrupt: "Interrupt"
 
 
 class Worktree(TypedDict):
@@ -773,7 +842,10 @@ class File(TypedDict):
     content: str
 
 
-class Edit(TypedDict):
+class _Edit(TypedDict):
     old: str
     new: str
-    replace_all: NotRequired[bool]
+
+
+class Edit(_Edit, total=False):
+    replace_all: bool

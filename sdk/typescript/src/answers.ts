@@ -1,28 +1,36 @@
 import type * as Api from './api.js'
 import type { JsonObject } from './json.js'
 
-export type { Alert, Artifact, ContractRef, Interrupt, Task, ToolArguments, Worktree } from './api.js'
 export type {
+  Alert,
+  Artifact,
   ClaimAnswer,
   CompletionAnswer,
+  ContractRef,
   CouncilView,
+  Interrupt,
   KnowledgeAnswer,
   PhaseAnswer,
   PromptAnswer,
   ReleaseAnswer,
   ResponseAnswer,
   StateSnapshot,
+  Task,
   ToolAnswer,
+  ToolArguments,
   ToolCheck,
   TransitionAnswer,
   UsageAnswer,
+  Worktree,
 } from './api.js'
 
 export type Approval = Api.ApprovalAnswer
 export type Decision = Approval['decisions'][number]
 
 /** The arguments of a tool: those of a built-in one by name, any JSON object for a tool that the contract defines. */
-export type ArgumentsOf<Name extends string> = Name extends keyof Api.ToolArguments ? Api.ToolArguments[Name] : JsonObject
+export type ArgumentsOf<Name extends string> = Name extends keyof Api.ToolArguments
+  ? Api.ToolArguments[Name]
+  : JsonObject
 
 /** Arguments may be left out where none are required. */
 export type OptionalArguments<Name extends string> =

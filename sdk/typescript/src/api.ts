@@ -393,7 +393,19 @@ export type PhaseContent = {
 export type PromptAnswer = {
   readonly kind: "prompt" | "interrupt"
   readonly text: string
-  readonly violation?: (RuleViolation | (AllowedViolation | RuleViolation))
+  readonly violation?: {
+    readonly rule?: string
+    readonly rule_type?: string
+    readonly diagnostic?: string
+    readonly suggestion?: string
+    readonly metrics_snapshot?: JsonObject
+    readonly recent_events?: readonly ({
+      readonly at: string
+      readonly text: string
+    })[]
+    readonly code?: string
+    readonly detail?: string
+  }
   readonly phase: string
   readonly task_id?: string
   readonly allowed_tools?: readonly (string)[]

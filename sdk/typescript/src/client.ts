@@ -100,7 +100,11 @@ export class AgentClient {
     wanted: { readonly taskId?: string; readonly capabilities?: readonly string[] } = {},
   ): Promise<ClaimAnswer> {
     const body = { agent_id: this.agentId, ...given({ task_id: wanted.taskId, capabilities: wanted.capabilities }) }
-    const answer = (await this.#session.callAsAgent({ method: 'POST', path: '/tasks/claim', body })) as unknown as ClaimAnswer
+    const answer = (await this.#session.callAsAgent({
+      method: 'POST',
+      path: '/tasks/claim',
+      body,
+    })) as unknown as ClaimAnswer
     this.#pendingApproval = null
     if (this.#beats) this.#heartbeat.start(beatMs(answer.task), () => this.#beat())
     return answer

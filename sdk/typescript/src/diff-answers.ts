@@ -44,6 +44,9 @@ export type ApprovalCheck = {
   readonly message: string
 }
 
+/** A check of a known gate. */
+export type GateCheck = Omit<ApprovalCheck, 'gate'>
+
 /** What is new since the same gate was last asked about. */
 export type SinceLast = {
   readonly approval_id: string
@@ -66,5 +69,5 @@ export interface PassedGate {
   readonly id: string
   readonly phase: string
   readonly status: string
-  readonly checks: readonly ApprovalCheck[]
+  readonly checks: readonly GateCheck[]
 }

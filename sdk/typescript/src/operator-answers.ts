@@ -147,7 +147,7 @@ export interface ReviewList {
 export interface SentReview {
   readonly reviewer: string
   readonly task_id: string
-  readonly status: string
+  readonly status: string | null
   readonly finished: boolean
 }
 

@@ -144,7 +144,7 @@ export interface CouncilReport extends ReportHead {
   readonly result: { readonly winner: string | null; readonly label: string | null; readonly is_tie: boolean }
   readonly agents: readonly CouncilAgent[]
   readonly answers: readonly CouncilAnswer[]
-  readonly presentation: CouncilAnswer | null
+  readonly presentation: Omit<CouncilAnswer, 'round' | 'verdict'> | null
   readonly votes: readonly {
     readonly agent: string
     readonly label: string

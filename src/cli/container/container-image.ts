@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { packagePath } from '../../base/package-root.js'
@@ -39,6 +39,7 @@ async function buildImage(engine: EngineName, image: string): Promise<void> {
       mkdirSync(dirname(join(context, path)), { recursive: true })
       cpSync(packagePath(path), join(context, path), { recursive: true, dereference: false })
     }
+    writeFileSync(join(context, 'package.json'), JSON.stringify(readRuntimeManifest()))
     tell(`Building the image ${image} once for this version; that takes a minute or two.`)
     const base = process.env.PHASELOCK_CONTAINER_BASE ?? ''
     const argument = base === '' ? [] : ['--build-arg', `BASE=${base}`]
@@ -52,12 +53,22 @@ async function buildImage(engine: EngineName, image: string): Promise<void> {
   }
 }
 
-/** What the package has on npm, and its lock file where this is a checkout. */
+interface Manifest {
+  readonly files: readonly string[]
+}
+
+function readManifest(): Manifest {
+  return JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as Manifest
+}
+
+/** Without the packages that only a build needs: npm would look each of them up. */
+function readRuntimeManifest(): Manifest {
+  return { ...readManifest(), ...{ devDependencies: undefined, overrides: undefined } }
+}
+
+/** What the package has on npm. */
 function listPackageFiles(): readonly string[] {
-  const { files } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { files: readonly string[] }
-  return ['package.json', 'package-lock.json', ...files.filter((path) => !path.startsWith('!'))].filter((path) =>
-    existsSync(packagePath(path)),
-  )
+  return readManifest().files.filter((path) => !path.startsWith('!') && existsSync(packagePath(path)))
 }
 
 /** Runs the engine with its own progress on this terminal. */

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalCheck, Json, PassedGate, Question, SinceLast } from 'phaselock/sdk'
+import type { Approval, GateCheck, Json, PassedGate, Question, SinceLast } from 'phaselock/sdk'
 import { isObject, type JsonObject } from '../../core/json.js'
 import { plainLine, plainText } from '../../core/plain-text.js'
 import { formatCount } from '../../core/text.js'
@@ -125,7 +125,7 @@ function formatSinceLast(last: SinceLast | null): readonly string[] {
 }
 
 /** How the checks ended, with what the runs of tests showed. */
-function countChecks(checks: readonly ApprovalCheck[]): readonly string[] {
+function countChecks(checks: readonly GateCheck[]): readonly string[] {
   if (checks.length === 0) return []
   const passed = checks.filter(({ status }) => status === 'passed').length
   const count = formatCount(checks.length, 'check')
@@ -133,7 +133,7 @@ function countChecks(checks: readonly ApprovalCheck[]): readonly string[] {
 }
 
 /** What runs of tests showed at these checks. */
-function listMatching(checks: readonly ApprovalCheck[], pattern: RegExp): readonly string[] {
+function listMatching(checks: readonly GateCheck[], pattern: RegExp): readonly string[] {
   const runs = checks.filter(({ message }) => pattern.test(message)).map(({ message }) => cutLine(plainLine(message)))
   return [...new Set(runs)]
 }

@@ -109,7 +109,7 @@ function answerSection({ answers }: CouncilReport, nameOf: NameOf): Markup {
   return html`<section><h2>Answers</h2>${shown}</section>`
 }
 
-function cutNote(answer: CouncilAnswer | undefined): Markup {
+function cutNote(answer: Pick<CouncilAnswer, 'chars' | 'is_cut'> | undefined): Markup {
   return answer?.is_cut === true ? html`<p class="dim">Only the beginning is shown.</p>` : html``
 }
 

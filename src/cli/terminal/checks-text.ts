@@ -1,4 +1,4 @@
-import type { ApprovalCheck, PassedGate } from 'phaselock/sdk'
+import type { GateCheck, PassedGate } from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { formatCount } from '../../core/text.js'
 import { wrapText } from '../workflow/run-text.js'
@@ -16,8 +16,8 @@ const GRADES: Readonly<Record<string, string>> = {
 }
 
 /** Checks with their results, one on each line. Expressions that hold are only counted. */
-export function formatChecks(checks: readonly ApprovalCheck[], indent = '  '): readonly string[] {
-  const isCounted = ({ check, status }: ApprovalCheck): boolean => check === EXPRESSION && status === 'passed'
+export function formatChecks(checks: readonly GateCheck[], indent = '  '): readonly string[] {
+  const isCounted = ({ check, status }: GateCheck): boolean => check === EXPRESSION && status === 'passed'
   const counted = checks.filter(isCounted).length
   const rules = `${formatCount(counted, 'condition')} of the contract ${counted === 1 ? 'holds' : 'hold'}`
   return [
@@ -26,7 +26,7 @@ export function formatChecks(checks: readonly ApprovalCheck[], indent = '  '): r
   ]
 }
 
-function formatCheck({ check, status, grade, message }: ApprovalCheck): string {
+function formatCheck({ check, status, grade, message }: GateCheck): string {
   const graded = grade === null ? '' : ` (${plainLine(grade)})`
   return `${status.padEnd(8)} ${plainLine(check)}${graded}${message === '' ? '' : `: ${plainLine(message)}`}`
 }
