@@ -1,15 +1,15 @@
 // Puts the built program and the packages that it loads into few files: loading some hundred modules one by one takes longer
 // than everything else that the server does at its start, and whoever installs the program installs no package for them.
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build } from 'rolldown'
+import { listPacked, listPackedSdk } from './packed-list.mjs'
 import { ROOT } from './prepare.mjs'
 import { listPackageFolders, renderLicenses } from './third-party.mjs'
 
 // Native code.
 const APART = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies)
 const DIST = join(ROOT, 'dist')
-const SDK = join(ROOT, 'sdk/typescript/dist')
 const PROGRAM = join(DIST, 'program')
 const PARSERS = join(ROOT, 'node_modules/@vscode/tree-sitter-wasm')
 // The parser, and a grammar for each `Language` of src/inverter/types.ts.
@@ -73,7 +73,15 @@ writeFileSync(join(DIST, 'THIRD_PARTY_LICENSES'), `${renderLicenses([...folders]
 for (const file of threads) replace(join(DIST, 'threads'), file)
 const isMain = (file) => file.fileName === 'main.js'
 for (const file of output.toSorted((a, b) => Number(isMain(a)) - Number(isMain(b)))) replace(PROGRAM, file)
-listPacked()
+listPacked(DIST, [
+  'THIRD_PARTY_LICENSES',
+  ...output.map(({ fileName }) => `program/${fileName}`),
+  ...threads.map(({ fileName }) => `threads/${fileName}`),
+  ...['tree-sitter.cjs', ...GRAMMARS].map((name) => `parsers/${name}`),
+  ...dashboard.files.map((name) => `dashboard/${name}`),
+  ...listDeclarations(TYPES.map((path) => join(ROOT, path))).map((path) => relative(DIST, path)),
+])
+listPackedSdk()
 if (process.env.npm_config_loglevel !== 'silent') process.stderr.write('Built: bin/phaselock is ready.\n')
 
 async function bundleThread(name) {
@@ -90,31 +98,11 @@ async function bundleThread(name) {
 
 /** The parser loads its own WebAssembly, and a grammar for each language, from the folder that it is in. */
 function copyParsers() {
-  mkdirSync(join(DIST, 'parsers'), { recursive: true })
+  const copy = (name, fileName) =>
+    replace(join(DIST, 'parsers'), { fileName, source: readFileSync(join(PARSERS, 'wasm', name)) })
   // Next to modules, a file that uses `require` needs this ending.
-  cpSync(join(PARSERS, 'wasm/tree-sitter.js'), join(DIST, 'parsers/tree-sitter.cjs'))
-  for (const name of GRAMMARS) cpSync(join(PARSERS, 'wasm', name), join(DIST, 'parsers', name))
-}
-
-/** Lists what this build made, for `npm pack`: a folder may still hold files of earlier builds. */
-function listPacked() {
-  writeList(DIST, [
-    'THIRD_PARTY_LICENSES',
-    ...output.map(({ fileName }) => `program/${fileName}`),
-    ...threads.map(({ fileName }) => `threads/${fileName}`),
-    ...['tree-sitter.cjs', ...GRAMMARS].map((name) => `parsers/${name}`),
-    ...dashboard.files.map((name) => `dashboard/${name}`),
-    ...listDeclarations(TYPES.map((path) => join(ROOT, path))).map((path) => relative(DIST, path)),
-  ])
-  const sources = readdirSync(join(ROOT, 'sdk/typescript/src')).map((name) => name.replace(/\.ts$/, ''))
-  writeList(
-    SDK,
-    sources.flatMap((name) => [`${name}.js`, `${name}.d.ts`]),
-  )
-}
-
-function writeList(folder, paths) {
-  writeFileSync(join(folder, '.npmignore'), ['*', '!*/', ...paths.map((path) => `!/${path}`), ''].join('\n'))
+  copy('tree-sitter.js', 'tree-sitter.cjs')
+  for (const name of GRAMMARS) copy(name, name)
 }
 
 /** The files of declarations that these files need. They may name no package: it would not be installed. */

@@ -11,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -136,6 +137,19 @@ describe('the package', () => {
     const versions = Object.fromEntries(found.map(({ name, version }) => [name, version]))
     expect(versions).toEqual({ phaselock: VERSION, ...dependencies })
     expect(found.length).toBe(Object.keys(versions).length)
+  })
+
+  it('[REQ-PACKAGE-6] loads no package that it does not name, but the native driver of PostgreSQL where there is one', () => {
+    const loading =
+      /^import\b[^'"\n]*["']([^"']+)["']|\bimport\(["']([^"']+)["']\)|^[^"'`*]*\b_*require\(["']([^"']+)["']\)/gm
+    const program = files.filter((path) => /^dist\/(?:program|threads)\/.+js$/.test(path))
+    const loaded = program.flatMap((path) =>
+      [...readFileSync(join(ROOT, path), 'utf8').matchAll(loading)].map(
+        (found) => found[1] ?? found[2] ?? found[3] ?? '',
+      ),
+    )
+    const others = new Set(loaded.filter((name) => !name.startsWith('.') && !isBuiltin(name)))
+    expect([...others].toSorted()).toEqual(['@photostructure/sqlite', 'pg-native'])
   })
 
   it(

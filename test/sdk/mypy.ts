@@ -7,8 +7,16 @@ const MYPY = 'mypy==2.4.1'
 const CACHE = join(ROOT, 'node_modules/.cache/phaselock-test')
 export const MYPY_CACHE = join(CACHE, 'mypy-cache')
 
+type Installed = string | { readonly reason: string }
+let installed: Installed | null = null
+
 /** A type checker, kept in the cache of the installation. What cannot be had is a reason to skip. */
-export function installMypy(): string | { readonly reason: string } {
+export function installMypy(): Installed {
+  installed ??= findOrInstall()
+  return installed
+}
+
+function findOrInstall(): Installed {
   const run = (program: string, ...args: readonly string[]) => spawnSync(program, args, { encoding: 'utf8' })
   const { stdout } = run('python3', '-c', 'import sys; print("%d.%d" % sys.version_info[:2])')
   const venv = join(CACHE, `${MYPY.replace('==', '-')}-python-${stdout.trim()}`)
