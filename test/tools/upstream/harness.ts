@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { HttpServer, McpServer, StdioServer } from '../../../src/core/contract/contract.js'
 import type { JsonObject } from '../../../src/core/json.js'
-import type { UpstreamResult } from '../../../src/tools/upstream/upstream-call.js'
 import { type ListedTool, type Pins, pinTools } from '../../../src/tools/upstream/pins.js'
 import type { UpstreamPlace } from '../../../src/tools/upstream/run.js'
 import { Upstream, type UpstreamLimits } from '../../../src/tools/upstream/upstream.js'
+import type { UpstreamResult } from '../../../src/tools/upstream/upstream-call.js'
 import { Unconfined } from './unconfined.js'
 
 export const FIXTURE = new URL('./fixtures/server.mjs', import.meta.url).pathname
