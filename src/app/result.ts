@@ -1,6 +1,7 @@
 import type { Code } from '../core/codes.js'
 import type { JsonObject } from '../core/json.js'
 import type { Refusal } from '../core/task/refusal.js'
+import { TreeMissing } from '../tree/problems.js'
 
 /** A refusal with everything that helps the caller. `extra` becomes members of the problem document. */
 export type Problem = {
@@ -52,8 +53,9 @@ export function toProblem(
 
 export const UNREADABLE = 'unreadable_tree'
 
-/** A refusal caused by the contents of a work tree that agents cannot change: an operator has to. */
+/** A refusal caused by a missing work tree, or by the contents of a work tree that agents cannot change: an operator has to. */
 export function refuseUnreadable(error: Error): { readonly ok: false; readonly problem: Problem } {
+  if (error instanceof TreeMissing) return refuse('tree_missing', `${error.message}.`)
   return refuse('conflict', `The work tree cannot be read: ${error.message}.`, {
     remedy: 'Ask an operator to remove the named file or make it readable, then send the request again.',
     [UNREADABLE]: true,

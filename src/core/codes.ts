@@ -129,6 +129,16 @@ export const CODES = {
     title: 'What the node knew about its work trees is not here',
     remedy: 'Adopt the node from a server that was started with the folder of its shared trees: --shared-trees FOLDER.',
   },
+  tree_missing: {
+    title: 'The work tree of the task is missing',
+    remedy:
+      'An operator puts the folder back as it was, or gives the task up: `phaselock task cancel TASK --reason TEXT`. `phaselock status` names both.',
+  },
+  state_unreadable: {
+    title: 'A file of the state directory is missing or cannot be read',
+    remedy:
+      'Put the named file back from a backup and restart the server. `phaselock doctor` looks at the state directory.',
+  },
   shutting_down: { title: 'The server is stopping', remedy: 'Send the request again when it is back.' },
   confinement_unavailable: {
     title: 'Commands cannot be confined as the contract requires',

@@ -176,6 +176,7 @@ const UNRECORDED: ReadonlySet<string> = new Set([
   'no_task_available',
   'rate_limited',
   'store_unavailable',
+  'state_unreadable',
   'wrong_node',
   'shutting_down',
   'internal_error',

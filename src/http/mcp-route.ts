@@ -9,7 +9,7 @@ import type { McpBearer } from '../mcp/caller.js'
 import type { McpEntrance } from '../mcp/entrance.js'
 import type { Gatekeeper } from './gatekeeper.js'
 import { buildProblemDocument, getStatus } from './problem.js'
-import { toErrorProblem } from './problem-of-error.js'
+import { isFault, toErrorProblem } from './problem-of-error.js'
 
 const PATH = '/mcp'
 const FINISH_MS_MAX = 9_000
@@ -36,7 +36,7 @@ export function addMcp(
   server.route({
     method: ['GET', 'POST', 'DELETE'],
     url: PATH,
-    errorHandler: (error, request, reply) => answerError(error, request, { reply, onFault }),
+    errorHandler: (error, request, reply) => answerError(error, request, { app, reply, onFault }),
     handler: async (request, reply) => {
       const principal = gate.identify(request)
       if ('code' in principal) {
@@ -100,10 +100,10 @@ const INTERNAL_ERROR = -32603
 function answerError(
   error: FastifyError,
   request: FastifyRequest,
-  to: { readonly reply: FastifyReply; readonly onFault: (error: unknown) => void },
+  to: { readonly app: Orchestrator; readonly reply: FastifyReply; readonly onFault: (error: unknown) => void },
 ): void {
-  const problem = toErrorProblem(error, request)
-  if (problem.code === 'internal_error') to.onFault(error)
+  const problem = toErrorProblem(error, request, to.app)
+  if (isFault(problem)) to.onFault(error)
   const status = getStatus(problem.code)
   const code = status < 500 ? PARSE_ERROR : INTERNAL_ERROR
   to.reply

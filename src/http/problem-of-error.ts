@@ -1,16 +1,19 @@
 import type { FastifyRequest } from 'fastify'
-import { StoreUnavailable, TreeUnreadable } from '../app/app.js'
+import { type App, StoreUnavailable, TreeUnreadable } from '../app/app.js'
+import { findFileProblem } from '../app/file-problem.js'
 import { WrongNode } from '../app/ledger/ledger-errors.js'
 import { refuseWrongNode } from '../app/nodes/find-node.js'
 import { type Problem, refuse, refuseUnreadable } from '../app/result.js'
 import { BadBody } from './json-body.js'
+
+type Folders = Pick<App, 'stateDir' | 'keptDir'>
 
 const NEVER_SHOWN = 'Internal error; the server log has the details.'
 
 /**
  * The problem document for anything thrown while a request was read or answered. Nothing a client sends causes a 500.
  */
-export function toErrorProblem(error: unknown, request: FastifyRequest): Problem {
+export function toErrorProblem(error: unknown, request: FastifyRequest, app: Folders): Problem {
   if (error instanceof BadBody) return refuse('invalid_request', error.message).problem
   if (error instanceof StoreUnavailable)
     return refuse('store_unavailable', 'The ledger cannot be written now; the request was not acknowledged.').problem
@@ -31,5 +34,10 @@ export function toErrorProblem(error: unknown, request: FastifyRequest): Problem
       'invalid_request',
       error instanceof Error ? error.message.slice(0, 300) : 'The request cannot be read.',
     ).problem
-  return refuse('internal_error', NEVER_SHOWN).problem
+  return findFileProblem(app, error) ?? refuse('internal_error', NEVER_SHOWN).problem
+}
+
+/** Whether the server log should have the details. */
+export function isFault({ code }: Problem): boolean {
+  return code === 'internal_error' || code === 'state_unreadable'
 }

@@ -41,6 +41,8 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   store_unavailable: 503,
   wrong_node: 503,
   trees_elsewhere: 409,
+  tree_missing: 409,
+  state_unreadable: 503,
   shutting_down: 503,
   confinement_unavailable: 503,
   agent_unavailable: 422,

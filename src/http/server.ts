@@ -27,7 +27,7 @@ import { parseBody } from './json-body.js'
 import { addLogin } from './login-route.js'
 import { addMcp } from './mcp-route.js'
 import { Metrics } from './metrics.js'
-import { toErrorProblem } from './problem-of-error.js'
+import { isFault, toErrorProblem } from './problem-of-error.js'
 import { addProcessRoutes } from './process-routes.js'
 import { type Call, describeCall, type Route } from './route.js'
 import { METRICS_SUMMARY, ROUTES } from './routes/all.js'
@@ -84,7 +84,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     http: { headersTimeout: HEADERS_MS_MAX, connectionsCheckingInterval: 5000 },
     ...(options.tls === undefined ? {} : { https: options.tls }),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
-      answerProblem(reply, toErrorProblem(error, request)),
+      answerProblem(reply, toErrorProblem(error, request, app)),
     clientErrorHandler: (error: Error, socket: Socket) => clientErrors.answer(error, socket),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
   const metrics = new Metrics(app)
@@ -112,7 +112,8 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     const problem = gate.findFirstProblem(request)
     if (problem?.code === 'shutting_down') reply.header(NODE_UNTAKEN, '1')
     if (problem === null) done()
-    else void gate.refuse(request, reply, problem)
+    // Without the catch, a refusal that cannot be recorded would never be answered.
+    else gate.refuse(request, reply, problem).catch((error: unknown) => reply.send(error))
   })
   addRefresh(server, app)
   server.addHook('onResponse', (request, reply, done) => {
@@ -120,8 +121,8 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     done()
   })
   server.setErrorHandler(async (error: FastifyError, request, reply) => {
-    const problem = toErrorProblem(error, request)
-    if (problem.code === 'internal_error') options.onFault(error)
+    const problem = toErrorProblem(error, request, app)
+    if (isFault(problem)) options.onFault(error)
     return answerProblem(reply, problem)
   })
   addProcessRoutes(server, { app, gate, metrics, prove: options.prove })

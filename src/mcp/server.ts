@@ -1,5 +1,6 @@
 import { ProtocolError, Server } from '@modelcontextprotocol/server'
 import { type App, StoreUnavailable, TreeUnreadable } from '../app/app.js'
+import { findFileProblem } from '../app/file-problem.js'
 import { readCallId } from '../app/mcp-arrivals.js'
 import { refuse, refuseUnreadable } from '../app/result.js'
 import { PROGRAM_VERSION } from '../app/version.js'
@@ -127,5 +128,5 @@ function toCaughtProblem(parts: ServerParts, error: unknown) {
   if (error instanceof StoreUnavailable) return STORE_GONE
   if (error instanceof TreeUnreadable) return refuseUnreadable(error).problem
   parts.onFault(error)
-  return BROKEN
+  return findFileProblem(parts.app, error) ?? BROKEN
 }

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { acceptDependencies, findChangedDependencies, keepDependencies } from './dependencies.js'
 import { FingerprintReader } from './fingerprint.js'
 import type { Asked, TreeLook } from './indexer.js'
+import { TreeMissing } from './problems.js'
 import { ProjectFilesReader } from './project-files.js'
 import { StampWriter } from './stamps.js'
 import { indexTree, KnownContents, type TreeIndex } from './tree-contents.js'
@@ -15,7 +16,8 @@ parentPort?.on('message', ({ id, root, asked }: { id: number; root: string; aske
   try {
     parentPort?.postMessage({ id, value: answer(root, asked) })
   } catch (error) {
-    parentPort?.postMessage({ id, problem: error instanceof Error ? error.message : String(error) })
+    const missing = error instanceof TreeMissing ? error.code : undefined
+    parentPort?.postMessage({ id, problem: error instanceof Error ? error.message : String(error), missing })
   }
 })
 

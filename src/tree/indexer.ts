@@ -3,7 +3,7 @@ import { PACKAGE_ROOT } from '../base/package-root.js'
 import type { DependencyRules } from './dependencies.js'
 import type { Fingerprint } from './fingerprint.js'
 import { restoreIndex } from './only-paths.js'
-import { TreeUnreadable } from './problems.js'
+import { TreeMissing, TreeUnreadable } from './problems.js'
 import type { ProjectFiles } from './project-files.js'
 import type { Stamps } from './stamps.js'
 import type { Ignoring, TreeIndex } from './tree-contents.js'
@@ -42,7 +42,16 @@ export interface TreeLook {
   readonly noted: readonly string[]
 }
 
+interface Answer {
+  readonly id: number
+  readonly value?: unknown
+  readonly problem?: string
+  /** Why the folder of the tree itself could not be opened. */
+  readonly missing?: string
+}
+
 interface Waiting {
+  readonly root: string
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -84,7 +93,7 @@ export class Indexer {
     const id = this.#count
     const worker = this.#started()
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
+      this.#waiting.set(id, { root, resolve, reject })
       worker.postMessage({ id, root, asked })
     })
   }
@@ -93,11 +102,11 @@ export class Indexer {
     if (this.#worker !== null) return this.#worker
     const worker = new Worker(WORKER_FILE, { workerData: { pattern: this.pattern?.source ?? null } })
     worker.unref()
-    worker.on('message', ({ id, value, problem }: { id: number; value?: unknown; problem?: string }) => {
+    worker.on('message', ({ id, value, problem, missing }: Answer) => {
       const waiting = this.#waiting.get(id)
       this.#waiting.delete(id)
       if (problem === undefined) waiting?.resolve(value)
-      else waiting?.reject(new TreeUnreadable(problem))
+      else waiting?.reject(missing === undefined ? new TreeUnreadable(problem) : new TreeMissing(waiting.root, missing))
     })
     const lost = (error: Error): void => {
       this.#worker = null

@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, constants, existsSync, fstatSync, openSync, statSync } from 'node:fs'
-import { getErrno, makeRefused, type TreeRefusal, toRefused } from './problems.js'
+import { getErrno, makeRefused, TreeMissing, type TreeRefusal, toRefused } from './problems.js'
 
 const PATH_CHARS_MAX = 4096
 const PARTS_MAX = 256
@@ -40,7 +40,7 @@ export function splitPath(path: string): readonly string[] | null {
  */
 export function openDirectory(root: string, parts: readonly string[]): OpenResult<{ readonly fd: number }> {
   requireDescriptors()
-  let fd = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY)
+  let fd = openTree(root)
   for (const [index, part] of parts.entries()) {
     const next = openDirectoryIn(fd, part)
     closeSync(fd)
@@ -48,6 +48,15 @@ export function openDirectory(root: string, parts: readonly string[]): OpenResul
     fd = next.fd
   }
   return { ok: true, fd }
+}
+
+/** Opens the folder of a work tree. */
+export function openTree(tree: string): number {
+  try {
+    return openSync(tree, constants.O_RDONLY | constants.O_DIRECTORY)
+  } catch (error) {
+    throw new TreeMissing(tree, getErrno(error))
+  }
 }
 
 export function openDirectoryIn(directoryFd: number, name: Name): OpenResult<{ readonly fd: number }> {

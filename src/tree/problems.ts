@@ -5,6 +5,28 @@ export class TreeUnreadable extends Error {
   override readonly name: string = 'TreeUnreadable'
 }
 
+/** The folder of the work tree itself cannot be opened: then nothing in it can be. */
+export class TreeMissing extends TreeUnreadable {
+  override readonly name = 'TreeMissing'
+  readonly problem: string
+
+  constructor(
+    readonly tree: string,
+    readonly code: string,
+  ) {
+    const problem = MISSING_BECAUSE[code] ?? `cannot be opened (${code})`
+    super(`The work tree ${tree} ${problem}`)
+    this.problem = problem
+  }
+}
+
+const MISSING_BECAUSE: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'is not a folder',
+  ELOOP: 'is a link that leads to itself',
+  EACCES: 'cannot be opened: permission denied',
+}
+
 /** Why a path in a work tree was not opened, read or changed. The texts are for agents. */
 export const TREE_PROBLEMS = {
   outside: 'is not a path inside the work tree',

@@ -48,6 +48,8 @@ export interface Running {
   /** Claims and gives the phase token. */
   claim(agentId: string, agentToken: string, taskId?: string): Promise<string>
   stop(): Promise<void>
+  /** Stops, and leaves everything on disk. */
+  close(): Promise<void>
   /** Stops and starts again on the same state directory. */
   restart(): Promise<Running>
 }
@@ -179,6 +181,7 @@ export async function start(options: StartOptions = {}): Promise<Running> {
     faults,
     call,
     ...makeShortcuts(call, operator),
+    close,
     stop: async () => {
       await close()
       rmSync(dir, { recursive: true, force: true })

@@ -90,20 +90,21 @@ export async function prepareRequest(stage: Stage, id: string): Promise<Lane> {
 
 /** Sends it in the name of somebody who may. */
 export function sendRequest(
-  stage: Stage,
+  stage: Pick<Stage, 'run'>,
   route: Route,
-  one: { readonly pair: Pair; readonly base: Base; readonly headers?: Record<string, string> },
+  one: { readonly pair: Pair; readonly base: Base; readonly headers?: Record<string, string>; readonly token?: string },
 ): Promise<Answer> {
   const { pair, base, headers = {} } = one
   const path = route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(base.params?.[name] ?? ''))
   const query = new URLSearchParams(base.query ?? {}).toString()
   const body = route.method === 'GET' ? undefined : (base.body ?? {})
-  const token = base.headers?.cookie === undefined ? tokenFor(route, pair, stage.run.operator) : null
+  const token = one.token ?? (base.headers?.cookie === undefined ? findToken(route, pair, stage.run.operator) : null)
   const url = query === '' ? path : `${path}?${query}`
   return stage.run.call(route.method, url, token, body, { ...base.headers, ...headers })
 }
 
-function tokenFor({ id }: Route, pair: Pair, operator: string): string {
+/** The token of somebody who may call the route. */
+export function findToken({ id }: Route, pair: Pair, operator: string): string {
   if (id === 'claimTask') return pair.agent
   if (id === 'decideApproval' || id === 'answerQuestion') return operator
   if (mayCall(id, 'phase')) return pair.phase

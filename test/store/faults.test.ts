@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, type TestContext, test } from 'vitest'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite-store.js'
+import { StoreUnavailable } from '../../src/store/store.js'
 import { verifyDirectory } from '../../src/store/verify/verify-ledger.js'
 import { newEvent, temporaryDirectory } from './events.js'
 
@@ -94,6 +95,18 @@ test('REQ-LEDGER-11 a head that was removed or replaced by a link while the stor
   await expect(store.append(step(3))).rejects.toMatchObject({ name: 'StoreUnavailable' })
   expect((await store.append(step(4))).ok).toBe(true)
   expect((await store.verify()).problems).toEqual([])
+})
+
+test('REQ-LEDGER-11 a ledger that was deleted takes no appends, and no empty one is made in its place', async () => {
+  const dir = join(temporaryDirectory(), 'state')
+  const store = await opened(dir)
+  expect((await store.append(step(0))).ok).toBe(true)
+  rmSync(dir, { recursive: true })
+  await expect(store.append(step(1))).rejects.toThrow(StoreUnavailable)
+  // Something else of the server makes the folder again.
+  mkdirSync(dir)
+  for (const _ of [1, 2]) await expect(store.append(step(1))).rejects.toThrow(StoreUnavailable)
+  expect(existsSync(join(dir, 'ledger.db'))).toBe(false)
 })
 
 test('REQ-LEDGER-2 an append that the database does not take fails alone', async () => {

@@ -62,3 +62,24 @@ export interface NodeRow {
   /** Where it keeps what it knows about work trees that nodes share; null: in its state directory. */
   readonly shared_trees: { readonly id: string; readonly folder: string } | null
 }
+
+/** What waits for an operator, oldest first. */
+export interface Inbox {
+  readonly items: readonly InboxItem[]
+  readonly total: number
+  readonly truncated: boolean
+}
+
+export interface InboxItem {
+  readonly kind: 'approval' | 'question' | 'parked' | 'unexplained' | 'tree_missing' | 'alert' | 'contract'
+  readonly id: string
+  readonly task_id: string | null
+  readonly task_title: string | null
+  readonly agent_id: string | null
+  readonly phase: string | null
+  readonly since: string
+  readonly title: string
+  readonly detail: string
+  /** What an operator can do about it. */
+  readonly actions: readonly string[]
+}

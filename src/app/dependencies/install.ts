@@ -19,6 +19,7 @@ import { readPinnedRun, readTestSurroundings } from '../test-runs/pinned-run.js'
 import { getReserved } from '../tool-calls/contract-paths.js'
 import { openSandbox, refuseWithoutConfinement } from '../tool-calls/contract-sandbox.js'
 import { makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
+import { failMissingTree } from '../trees/missing-tree.js'
 import { keepPrevious } from '../trees/reconcile.js'
 import { makeWriteTree, NotWritten, recordWithTree, type TreeChange } from '../trees/tree-changes.js'
 import { toLines } from '../trees/tree-journal.js'
@@ -56,6 +57,8 @@ export async function install(
   task: { readonly state: TaskState; readonly contract: Contract },
   order: InstallOrder,
 ): Promise<ToolOutcome> {
+  const missing = failMissingTree(task.state)
+  if (missing !== null) return missing
   const confinement = await openSandbox(app, task.contract)
   const refused = refuseWithoutConfinement(task, confinement)
   if (refused !== null) return refused

@@ -1,6 +1,7 @@
-import { statfsSync, statSync } from 'node:fs'
+import { type Stats, statfsSync, statSync } from 'node:fs'
 import type { JsonObject } from '../../core/json.js'
 import type { Orchestrator } from '../orchestrator.js'
+import { findMissingTrees } from '../tasks/inbox.js'
 
 const NODE_MIN = [20, 19] as const
 const FREE_BYTES_MIN = 1024 ** 3
@@ -18,6 +19,7 @@ export async function checkServer(app: Orchestrator): Promise<JsonObject> {
     checkNode(),
     checkLedger(app),
     ...checkFolders(app),
+    ...(await findMissingTrees(app)).map(({ state, detail, remedy }) => warn(`task ${state.id}`, detail, remedy)),
     ...(await checkSandbox(app)),
     ...checkContract(app),
     checkPause(app),
@@ -41,8 +43,8 @@ function checkLedger(app: Orchestrator): ServerCheck {
 }
 
 function checkFolders({ stateDir, workspace }: Orchestrator): readonly ServerCheck[] {
-  const state = statSync(stateDir, { throwIfNoEntry: false })
-  const tree = statSync(workspace, { throwIfNoEntry: false })
+  const state = findStats(stateDir)
+  const tree = findStats(workspace)
   const isOpen = state !== undefined && (state.mode & 0o077) !== 0
   const mode = ((state?.mode ?? 0) & 0o777).toString(8)
   return [
@@ -50,12 +52,20 @@ function checkFolders({ stateDir, workspace }: Orchestrator): readonly ServerChe
       ? pass('work tree', workspace)
       : fail('work tree', `${workspace} is not a folder`, 'Put it back, or start the server with --workspace DIR.'),
     state === undefined
-      ? fail('state', `${stateDir} is gone`, 'Put a backup back.')
+      ? fail('state', `${stateDir} is gone or cannot be opened`, 'Put a backup back.')
       : isOpen
         ? warn('state', `${stateDir} is open to others (mode ${mode})`, `Run: chmod 700 ${stateDir}`)
         : pass('state', stateDir),
     checkSpace(stateDir),
   ]
+}
+
+function findStats(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 function checkSpace(stateDir: string): ServerCheck {

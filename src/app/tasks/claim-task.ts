@@ -19,6 +19,7 @@ import { keepAgentCliFiles } from '../trees/agent-cli-files.js'
 import { reconcileResumed } from '../trees/compare-tree.js'
 import { listEarlierChanges, listUncommitted } from '../trees/list-earlier-changes.js'
 import { isWorkedOn, listTasksInTree } from '../trees/list-tasks-in-tree.js'
+import { refuseMissingTree } from '../trees/missing-tree.js'
 import { WORK_BEGAN } from '../trees/trees.js'
 import { isOfItsRepository, refuseRepository } from './claim-repository.js'
 import { isPathConflict, runWithPathLease } from './path-leases.js'
@@ -138,11 +139,17 @@ async function claimOldest(app: App, request: Ready): Promise<Result<JsonObject>
 async function claimFirst(app: App, request: Ready): Promise<Result<JsonObject>> {
   let unwalled: Result<JsonObject> | null = null
   let held: Result<JsonObject> | null = null
+  let missing = ''
   for (let offset = 0; offset < CANDIDATES_MAX; offset += CANDIDATES_PAGE) {
     const page = await app.ledger.store.listClaimable({ offset, limit: CANDIDATES_PAGE })
     for (const row of page) {
       if (!row.requires.every((require) => request.capabilities.includes(require))) continue
       const result = await tryClaim(app, row.id, request)
+      // An operator has to act, and other tasks may come meanwhile.
+      if (!result.ok && result.problem.code === 'tree_missing') {
+        missing ||= ` ${result.problem.detail}`
+        continue
+      }
       // This task may conflict with another one or be unable to commit; the next candidate may not.
       if (!result.ok && (isPathConflict(result.problem) || isOfItsTree(result.problem) || isAway(result.problem))) {
         held ??= result
@@ -153,7 +160,7 @@ async function claimFirst(app: App, request: Ready): Promise<Result<JsonObject>>
     }
     if (page.length < CANDIDATES_PAGE) break
   }
-  return unwalled ?? held ?? refuse('no_task_available', 'No task is available to this agent now.')
+  return unwalled ?? held ?? refuse('no_task_available', `No task is available to this agent now.${missing}`)
 }
 
 async function tryClaim(app: App, taskId: string, request: Ready): Promise<Result<JsonObject>> {
@@ -163,6 +170,8 @@ async function tryClaim(app: App, taskId: string, request: Ready): Promise<Resul
   if (state === null) return noTask(taskId)
   const elsewhere = await refuseTreeElsewhere(app, state.worktree?.repository ?? state.workspace)
   if (elsewhere !== null) return elsewhere
+  const missing = refuseMissingTree(state)
+  if (missing !== null) return missing
   const contract = await app.contracts.get(state.contract.hash)
   const walled = await refuseWithoutSandbox(app, contract)
   if (walled !== null) return walled

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../core/json.js'
 import type { Approval, TaskState } from '../../core/task/state.js'
 import type { TaskFilter } from '../../store/store.js'
 import type { App } from '../app.js'
+import { listMissingTrees, type TaskOfMissingTree } from '../trees/missing-tree.js'
 import { toIsoTime } from '../wire.js'
 
 const PAGE = 100
@@ -14,7 +15,7 @@ const TEXT_CHARS_MAX = 500
 
 /** Something that waits for a person. */
 interface Item {
-  readonly kind: 'approval' | 'question' | 'parked' | 'unexplained' | 'alert' | 'contract'
+  readonly kind: 'approval' | 'question' | 'parked' | 'unexplained' | 'tree_missing' | 'alert' | 'contract'
   readonly id: string
   readonly task: TaskState | null
   readonly agentId: string | null
@@ -26,6 +27,11 @@ interface Item {
   readonly actions: readonly string[]
 }
 
+/** The tasks that are not over and whose work tree cannot be opened. */
+export async function findMissingTrees(app: App): Promise<readonly TaskOfMissingTree[]> {
+  return listMissingTrees(app, (await readTasks(app, OPEN)).states)
+}
+
 /** Everything that waits for an operator, oldest first. */
 export async function buildInbox(app: App): Promise<JsonObject> {
   const approvals = await readTasks(app, [{ hasApproval: true }])
@@ -35,6 +41,7 @@ export async function buildInbox(app: App): Promise<JsonObject> {
     ...approvals.states.flatMap(listApprovalItems),
     ...questions.states.flatMap(listQuestionItems),
     ...open.states.flatMap(listTaskItems),
+    ...(await listMissingTreeItems(app, open.states)),
     ...(await listAlertItems(app)),
     ...listContractItems(app),
   ].sort((a, b) => a.since - b.since)
@@ -132,6 +139,21 @@ function listTaskItems(state: TaskState): readonly Item[] {
 }
 
 const PARKED_ACTIONS = ['resume', 'rewind', 'reassign', 'cancel']
+
+async function listMissingTreeItems(app: App, states: readonly TaskState[]): Promise<readonly Item[]> {
+  const missing = await listMissingTrees(app, states)
+  return missing.map(({ state, detail, remedy }) => ({
+    kind: 'tree_missing',
+    id: state.id,
+    task: state,
+    agentId: state.held?.agentId ?? null,
+    phase: state.phase,
+    since: state.updatedAt,
+    title: 'The work tree is missing',
+    detail: `${detail} ${remedy}`,
+    actions: ['cancel'],
+  }))
+}
 
 async function listAlertItems(app: App): Promise<readonly Item[]> {
   const items: Item[] = []

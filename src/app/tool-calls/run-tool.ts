@@ -24,6 +24,7 @@ import { requestSetupChange } from '../test-runs/setup-change.js'
 import { hashFailures, testOutcome } from '../test-runs/test-outcome.js'
 import { commitRulesOf } from '../trees/commit-rules.js'
 import { readCommitting } from '../trees/committing.js'
+import { failMissingTree } from '../trees/missing-tree.js'
 import { keepPrevious } from '../trees/reconcile.js'
 import { mayBeTracked } from '../trees/tracked-folder.js'
 import { makeWriteTree, NotWritten, recordWithTree, type TreeChange } from '../trees/tree-changes.js'
@@ -67,6 +68,9 @@ export type RememberAs = (
   about: { readonly durationMs: number; readonly unenforced: readonly string[] },
 ) => NonNullable<ApplyOptions['remember']>
 
+/** Tools that need no work tree: an agent whose tree is missing can ask for help. */
+const WITHOUT_TREE: ReadonlySet<string> = new Set(['ask_user_question', 'web_fetch'])
+
 /** Runs an allowed tool and records the result. Its changes reach the tree only if the phase allows them. */
 export function runTool(app: App, call: AgentCall<Bearer>, run: ToolRun): Promise<Result<ToolRunResult>> {
   return new OneRun(app, call, run).start()
@@ -92,6 +96,8 @@ class OneRun {
 
   async start(): Promise<Result<ToolRunResult>> {
     const { tool, args } = this.one
+    const missing = WITHOUT_TREE.has(tool) ? null : failMissingTree(this.call.state)
+    if (missing !== null) return this.#finish(missing)
     if (tool === 'run_tests') return this.#tests()
     if (isCommandTool(this.call.contract, tool))
       return this.#confined((sandbox, missing) => this.#command(sandbox, missing))

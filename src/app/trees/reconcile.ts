@@ -19,6 +19,7 @@ import type { Resources } from '../resources.js'
 import { noTask, ok, type Result, refuse } from '../result.js'
 import { toTaskView } from '../tasks/views.js'
 import { KEPT_BYTES_MAX } from './kept-contents.js'
+import { refuseMissingTree } from './missing-tree.js'
 import { makeWriteTree, NotWritten, recordWithTree, type TreeChange } from './tree-changes.js'
 import type { Line } from './tree-journal.js'
 import type { Accepted } from './trees.js'
@@ -97,6 +98,8 @@ async function findChangedPaths(
 ): Promise<Result<FoundChanges>> {
   const state = await app.ledger.peek(taskId)
   if (state === null) return noTask(taskId)
+  const missing = refuseMissingTree(state)
+  if (missing !== null) return missing
   if (app.checking.has(taskId)) return refuse('conflict', `The gates of task ${taskId} are being checked.`)
   const compared = await app.trees.compare(state.workspace)
   const isAsked = (path: string): boolean => paths === null || paths.includes(path)

@@ -164,7 +164,7 @@ function checkUrl(text: string): string {
   return url.origin
 }
 
-function parsePort(url: string): string {
+export function parsePort(url: string): string {
   const { port, protocol } = new URL(url)
   return port === '' ? (protocol === 'https:' ? '443' : '80') : port
 }

@@ -8,7 +8,7 @@ export function addDoctorCommand(program: CliCommand): void {
   program
     .command('doctor')
     .description('check the environment and say how to fix what is missing')
-    .option('--port <number>', 'the port it would listen on', parsePortNumber, 8000)
+    .option('--port <number>', 'the port it would listen on (default: of the running server, or 8000)', parsePortNumber)
     .option('--contract <file|name>', 'the contract it would use')
     .option('--workspace <dir>', 'the work tree', '.')
     .option('--state-dir <dir>', 'state directory of the server ($PHASELOCK_STATE_DIR)')

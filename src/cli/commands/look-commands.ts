@@ -37,13 +37,14 @@ interface EventOptions extends ClientOptions {
 
 async function showStatus(client: Client, options: ClientOptions): Promise<void> {
   const overview = await client.overview()
-  const [{ contracts }, health, { approvals }, { questions }, parked, waiting] = await Promise.all([
+  const [{ contracts }, health, { approvals }, { questions }, parked, waiting, inbox] = await Promise.all([
     client.contracts(),
     client.health(),
     client.approvals({ limit: PENDING_MAX }),
     client.questions({ limit: PENDING_MAX, status: 'open' }),
     listParkedTasks(client),
     listWaitingTasks(client),
+    client.inbox(),
   ])
   const status: Status = {
     server: { url: client.url, status: health.status },
@@ -56,6 +57,7 @@ async function showStatus(client: Client, options: ClientOptions): Promise<void>
     approvals,
     questions,
     parked,
+    missing_trees: inbox.items.filter(({ kind }) => kind === 'tree_missing'),
     waiting,
     run: await runStatus(client, options),
   }

@@ -8,11 +8,14 @@ import { plainLine } from '../../core/plain-text.js'
 import { openDatabase } from '../../store/database.js'
 import { listLedgerFiles } from '../../store/ledger-files.js'
 import { verifyDirectory } from '../../store/verify/verify-ledger.js'
+import { openClient } from '../client/client.js'
+import { parsePort } from '../client/connection.js'
 import { findLiveServerNote } from '../client/server-file.js'
 import { chooseContract, listBasePaths } from '../contracts/choose-contract.js'
 import { EXIT, Stop } from '../exit.js'
 import { type Finding, missing, ok, warning } from '../finding.js'
-import { findGivenStateDir, getDefaultStateDir } from '../places.js'
+import { findGivenStateDir, getDefaultStateDir, listFoldersUpwards } from '../places.js'
+import { findProgramName } from '../program-name.js'
 import { describeAuthor } from '../terminal/commit-author.js'
 import { paintText, print, printJson } from '../terminal/terminal.js'
 import { showProgress } from '../trial/progress.js'
@@ -22,6 +25,7 @@ import { checkModel } from './doctor-knowledge.js'
 import { checkObservedRuns } from './doctor-observed.js'
 import { checkTests } from './doctor-tests.js'
 
+const PORT_DEFAULT = 8000
 const NAME_WIDTH = 19
 const NODE_MIN = [20, 19] as const
 const SECRET_BYTES_MIN = 32
@@ -29,7 +33,8 @@ const SECRET_BYTES_MIN = 32
 const VERIFY_BYTES_MAX = 64 * 1024 * 1024
 
 export interface DoctorOptions {
-  readonly port: number
+  /** Default: the port of the running server of the work tree, or else the default port. */
+  readonly port?: number
   readonly contract?: string
   readonly workspace: string
   readonly stateDir?: string
@@ -53,8 +58,15 @@ export async function runDoctor(options: DoctorOptions): Promise<void> {
   if (isMissing) throw new Stop(EXIT.refused, '')
 }
 
+/** The state directory named, else that of the running server of the work tree or of a folder above it. */
+function findStateDir({ stateDir, workspace }: DoctorOptions): string {
+  const likely = listFoldersUpwards(workspace).map((folder) => getDefaultStateDir(folder))
+  const running = likely.find((dir) => findLiveServerNote(dir) !== null)
+  return findGivenStateDir(stateDir) ?? running ?? getDefaultStateDir(workspace)
+}
+
 async function collectFindings(options: DoctorOptions): Promise<readonly Finding[]> {
-  const stateDir = findGivenStateDir(options.stateDir) ?? getDefaultStateDir(options.workspace)
+  const stateDir = findStateDir(options)
   const isQuiet = options.json === true
   if (options.agents === true || options.harness === true)
     return showProgress('Trying each agent CLI with a call that must be refused', isQuiet, async () =>
@@ -67,10 +79,11 @@ async function collectFindings(options: DoctorOptions): Promise<readonly Finding
     checkStateDirectory(stateDir),
     await showProgress('Verifying the ledger', isQuiet, () => checkLedger(stateDir)),
     ...(await checkContract(options)),
-    await checkPort(options.port, stateDir),
+    ...(await checkPorts(options, stateDir)),
     checkSecret(),
     await checkGit(options.workspace),
     ...(await runFinding(stateDir)),
+    ...(await checkTaskTrees(stateDir)),
     ...(await showProgress('Trying the sandbox', isQuiet, () => checkConfinement())),
     ...checkObservedRuns(options.workspace, stateDir),
   ]
@@ -152,10 +165,16 @@ async function checkContract(options: DoctorOptions): Promise<readonly Finding[]
   }
 }
 
-async function checkPort(number: number, stateDir: string): Promise<Finding> {
-  const name = `port ${number}`
+async function checkPorts({ port }: DoctorOptions, stateDir: string): Promise<readonly Finding[]> {
   const running = findLiveServerNote(stateDir)
-  if (running?.url.endsWith(`:${number}`) === true) return ok(name, `the server of this work tree (pid ${running.pid})`)
+  if (running === null) return [await checkPort(port ?? PORT_DEFAULT)]
+  const runningPort = Number(parsePort(running.url))
+  const server = ok(`port ${runningPort}`, `the server of this work tree (pid ${running.pid})`)
+  return port === undefined || port === runningPort ? [server] : [server, await checkPort(port)]
+}
+
+async function checkPort(number: number): Promise<Finding> {
+  const name = `port ${number}`
   const code = await new Promise<string | null>((settle) => {
     const probe = createServer()
     probe.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? 'fault'))
@@ -164,6 +183,24 @@ async function checkPort(number: number, stateDir: string): Promise<Finding> {
   if (code === null) return ok(name, 'free')
   const detail = code === 'EADDRINUSE' ? 'in use' : `cannot be used (${code})`
   return missing(name, detail, `Stop what uses it, or choose another with --port ${number + 1}`)
+}
+
+/** Tasks of the running server whose work tree is gone. */
+async function checkTaskTrees(stateDir: string): Promise<readonly Finding[]> {
+  const server = findLiveServerNote(stateDir)
+  if (server === null) return []
+  try {
+    const { items } = await (await openClient({ url: server.url, stateDir })).inbox()
+    const missingTrees = items.filter(({ kind }) => kind === 'tree_missing')
+    return missingTrees.map(({ id, detail }) =>
+      warning('work tree of a task', plainLine(`task ${id}`), plainLine(detail)),
+    )
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error
+    return [
+      warning('server', plainLine(error.message), `Look at its log, or start it again: \`${findProgramName()} up\`.`),
+    ]
+  }
 }
 
 function checkSecret(): Finding {

@@ -1,4 +1,13 @@
-import type { Approval, ContractRow, Overview, Question, TaskDetails, TaskRow, WorkingAgent } from 'phaselock/sdk'
+import type {
+  Approval,
+  ContractRow,
+  InboxItem,
+  Overview,
+  Question,
+  TaskDetails,
+  TaskRow,
+  WorkingAgent,
+} from 'phaselock/sdk'
 import { plainLine } from '../../core/plain-text.js'
 import { formatTime } from '../client/answer-values.js'
 import type { RunShown } from '../workflow/run-status.js'
@@ -20,6 +29,8 @@ export interface Status {
   readonly approvals: readonly Approval[]
   readonly questions: readonly Question[]
   readonly parked: readonly TaskDetails[]
+  /** Tasks whose work tree cannot be opened. */
+  readonly missing_trees: readonly InboxItem[]
   /** Some of the tasks that nobody works on. */
   readonly waiting: readonly TaskRow[]
   readonly run: RunShown | null
@@ -34,6 +45,7 @@ export function formatStatus({
   approvals,
   questions,
   parked,
+  missing_trees: missingTrees,
   waiting,
   ...status
 }: Status): string {
@@ -68,8 +80,11 @@ export function formatStatus({
     ...(parked.length === 0
       ? []
       : [`${formatParkedTable(parked)}\nLet one go on: phaselock task resume ID --reason TEXT`]),
+    ...missingTrees.map(({ detail }) => plainLine(detail)),
     ...stuck.map(formatStuckLine),
-    ...(approvals.length + questions.length + parked.length + stuck.length === 0 ? ['  Nothing.'] : []),
+    ...(approvals.length + questions.length + parked.length + missingTrees.length + stuck.length === 0
+      ? ['  Nothing.']
+      : []),
   ].join('\n')
 }
 

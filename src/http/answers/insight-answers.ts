@@ -56,7 +56,7 @@ export const INSIGHTS = nameObject('Insights', {
 export const INBOX = nameObject('Inbox', {
   items: makeList(
     nameObject('InboxItem', {
-      kind: chooseWord('approval', 'question', 'parked', 'unexplained', 'alert', 'contract'),
+      kind: chooseWord('approval', 'question', 'parked', 'unexplained', 'tree_missing', 'alert', 'contract'),
       id: TEXT,
       task_id: allowNull(TEXT),
       task_title: allowNull(TEXT),

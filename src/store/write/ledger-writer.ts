@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { type Database, getSqliteCode, openDatabase, SQLITE } from '../database.js'
 import { listLedgerFiles } from '../ledger-files.js'
 import { settleWal } from '../wal.js'
@@ -67,14 +68,16 @@ export class LedgerWriter {
 
   /** Applies the appends in order in one transaction. Refusing one does not affect the others. */
   apply(batch: readonly WireAppend[]): readonly WireResult[] {
+    let isConnected = false
     try {
       this.#repair()
+      isConnected = true
       const results = this.#transact(batch)
       this.#advanceHead()
       return results
     } catch (error) {
       this.#forget()
-      if (isRefusedByDatabase(error)) return this.#applyOneByOne(batch, error)
+      if (isConnected && isRefusedByDatabase(error)) return this.#applyOneByOne(batch, error)
       this.#isLogInDoubt = true
       for (const { line } of batch) this.#lines.break(line)
       const message = `The ledger cannot be written now: ${getMessage(error)}`
@@ -98,7 +101,10 @@ export class LedgerWriter {
   }
 
   #connect(): Connection {
-    const database = openDatabase(listLedgerFiles(this.#dir).database)
+    const file = listLedgerFiles(this.#dir).database
+    // SQLite would make an empty one.
+    if (!existsSync(file)) throw new Error('the file of the ledger is gone')
+    const database = openDatabase(file)
     try {
       database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX};
         PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384`)

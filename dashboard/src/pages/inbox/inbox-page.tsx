@@ -144,5 +144,7 @@ function toKey({ kind, id }: InboxItem): string {
 
 function isShown({ kind }: InboxItem, filter: Filter): boolean {
   if (filter === 'approvals') return kind === 'approval'
-  return filter === 'all' || kind === 'parked' || kind === 'unexplained' || kind === 'alert'
+  return filter === 'all' || STUCK.has(kind)
 }
+
+const STUCK: ReadonlySet<InboxItem['kind']> = new Set(['parked', 'unexplained', 'tree_missing', 'alert'])

@@ -97,6 +97,7 @@ function Actions({ item, isCurrent, isNear }: Pick<Props, 'item' | 'isCurrent' |
     case 'contract':
       return <ContractActions item={item} />
     case 'alert':
+    case 'tree_missing':
       return <AlertActions item={item} />
     default:
       return null

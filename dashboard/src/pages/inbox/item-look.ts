@@ -13,6 +13,7 @@ const LOOKS: Readonly<Record<InboxKind, Look>> = {
   question: { name: 'Question', icon: 'ask', tone: 'running' },
   parked: { name: 'Parked', icon: 'pause', tone: 'parked' },
   unexplained: { name: 'Unexplained change', icon: 'diff', tone: 'refused' },
+  tree_missing: { name: 'Work tree missing', icon: 'folder', tone: 'refused' },
   alert: { name: 'Alert', icon: 'clock', tone: 'pending' },
   contract: { name: 'Contract to trust', icon: 'contract', tone: 'neutral' },
 }
