@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { judgePassing, judgeSkipped } from '../../src/checks/red-green/green-run.js'
+import { judgeRed, type RedInputs } from '../../src/checks/red-green/red-run.js'
 import { readReport } from '../../src/checks/reports/read-report.js'
 import { explainCommandFailed, explainNoCounts, explainRun } from '../../src/checks/reports/run-trouble.js'
-import type { ObservedLoadFailure, ObservedRun } from '../../src/core/evidence/observed-run.js'
+import type { Baseline, ObservedLoadFailure, ObservedRun } from '../../src/core/evidence/observed-run.js'
 
 const RUN: ObservedRun = {
   name: 'tests',
@@ -36,6 +37,44 @@ describe('the message about test files without results', () => {
       result: 'fails',
       found: message,
     })
+  })
+})
+
+describe('the message about a RED run in which no test failed', () => {
+  const none = { ...RUN, counts: { passed: 0, failed: 0, skipped: 0 } }
+  const judge = (run: ObservedRun, baseline: Baseline | null = null) => judgeRed(run, { baseline } as RedInputs)
+
+  it.each([
+    [[], 'no test failed (0 passed, 0 failed)'],
+    [
+      [notLoaded('test/c.test.js', 'Error: set me up first'), notLoaded('test/d.test.js', '')],
+      'no test failed (0 passed, 0 failed); 2 files did not load, which counts only where code is missing: test/c.test.js (Error: set me up first), test/d.test.js (no error was reported)',
+    ],
+    [
+      [notLoaded(null, 'Bail out! no database')],
+      'no test failed (0 passed, 0 failed); 1 file did not load, which counts only where code is missing: a file that the runner does not name (Bail out! no database)',
+    ],
+  ])('[REQ-BYHAND-2] names the files that did not load, each with its error: %j', async (loadFailures, found) => {
+    expect(await judge({ ...none, loadFailures })).toMatchObject({ result: 'fails', found })
+  })
+
+  it('[REQ-BYHAND-2] says which of them did not load before the task either', async () => {
+    const loadFailures = [notLoaded('test/c.test.js', 'Error: set me up first')]
+    const baseline = {
+      tests: [],
+      flaky: [],
+      ...{ counts: none.counts, isComplete: true, loadFailures, exitCode: 1, reason: null },
+    }
+    expect(await judge({ ...none, loadFailures }, baseline)).toMatchObject({
+      found: expect.stringContaining('test/c.test.js (Error: set me up first; as before the task)'),
+    })
+  })
+
+  it('[REQ-BYHAND-2] a file that waits for code is a failing test, as before', async () => {
+    const loadFailures: readonly ObservedLoadFailure[] = [
+      { file: 'test/a.test.js', kind: 'missing_module', message: "Cannot find module '../src/a.js'" },
+    ]
+    expect(await judge({ ...none, loadFailures })).toMatchObject({ result: 'holds' })
   })
 })
 

@@ -1,5 +1,6 @@
 import type { ObservedRun } from '../../core/evidence/observed-run.js'
 import type { CheckOutcome } from '../../core/task/command.js'
+import { formatCount } from '../../core/text.js'
 import { type CheckInputs, failCheck, passCheck } from '../check-inputs.js'
 import { describeFailure, formatCounts, formatNames } from '../observed-runs/run-text.js'
 import { listNamedTests } from '../test-files/test-files.js'
@@ -7,6 +8,7 @@ import { BaselineTests } from './baseline-tests.js'
 import { findFile, inspectRedFile, listTestLike } from './red-files.js'
 
 const FILES_MAX = 200
+const UNLOADED_SHOWN_MAX = 5
 
 /** What a RED run is compared with. */
 export type RedInputs = Pick<CheckInputs, 'contract' | 'tree' | 'start' | 'baseline' | 'noBaseline' | 'all'>
@@ -34,13 +36,26 @@ function judgeFailing(run: ObservedRun, before: BaselineTests | null): CheckOutc
   const missing = loads.filter((load) => load.kind === 'missing_module')
   if (run.exitCode === 0 && run.counts === null)
     return failCheck(`the run ended with exit code 0, and ${describeFailure(run)}`, 'observed', run.trouble)
-  if (run.exitCode === 0) return failCheck(`the run ended with exit code 0${formatCounts(run)}`, 'observed')
+  if (run.exitCode === 0)
+    return failCheck(`the run ended with exit code 0${formatCounts(run)}${formatUnloaded(run, before)}`, 'observed')
   if (run.counts === null && missing.length === 0)
     return failCheck(`no failing test was seen: ${describeFailure(run)}`, 'observed', run.trouble)
   if (run.problem !== null && missing.length === 0) return failCheck(run.problem, 'observed', run.trouble)
   const failed = run.counts?.failed ?? 0
-  if (failed === 0 && missing.length === 0) return failCheck(`no test failed${formatCounts(run)}`, 'observed')
+  if (failed === 0 && missing.length === 0)
+    return failCheck(`no test failed${formatCounts(run)}${formatUnloaded(run, before)}`, 'observed')
   return passCheck(missing.length > 0 ? formatWaiting(failed, missing.length) : `${failed} failed`, 'observed')
+}
+
+/** The files that did not load, each with its error; '' when all did. */
+function formatUnloaded({ loadFailures }: ObservedRun, before: BaselineTests | null): string {
+  if (loadFailures.length === 0) return ''
+  const shown = loadFailures.slice(0, UNLOADED_SHOWN_MAX).map((failure) => {
+    const why = [failure.message, ...(before?.hadLoadFailure(failure) === true ? ['as before the task'] : [])]
+    return `${failure.file ?? 'a file that the runner does not name'} (${why.filter((text) => text !== '').join('; ') || 'no error was reported'})`
+  })
+  const more = loadFailures.length > shown.length ? ' …' : ''
+  return `; ${formatCount(loadFailures.length, 'file')} did not load, which counts only where code is missing: ${shown.join(', ')}${more}`
 }
 
 function formatWaiting(failed: number, missing: number): string {

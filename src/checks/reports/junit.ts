@@ -181,7 +181,7 @@ function loadFailureOf(test: Case, status: TestStatus, suite: Suite): LoadFailur
   }
   const isFile = isScriptPath(name) && (name === className || (suite.isRoot && className === 'test'))
   if (!isFile || status === 'skipped' || status === 'todo') return null
-  if (test.failure === null) return makeNoTestsFailure(name)
+  if (test.failure === null) return makeNoTestsFailure(name, null)
   const text = [test.failure.message, ...splitLines(test.failure.text)]
   return { file: name, ...findCause(text, 'first') }
 }

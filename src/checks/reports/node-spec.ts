@@ -1,7 +1,7 @@
 import { findCausesOfFiles, parsePrintedErrors } from './causes.js'
 import { makeUnreadable, type ReportReading, type TestStatus } from './report.js'
 import { createTally } from './tally.js'
-import { isScriptPath, makeNoTestsFailure } from './tap.js'
+import { isSamePath, isScriptPath, makeNoTestsFailure } from './tap.js'
 import { countIndent, findLastIndex, parseWholeNumber, stripDuration } from './text.js'
 
 const SUMMARY = /^ℹ tests (\d{1,9})\s*$/u
@@ -23,9 +23,12 @@ export function readNodeSpec(lines: readonly string[], root: string | null): Rep
   const refused = findDisagreement(points, summary)
   if (refused !== null) return makeUnreadable(refused)
   const leaves = points.filter((point) => !point.isParent || summary.suites === 0)
-  const files = leaves.filter(({ path, isParent }) => path.length === 1 && !isParent && isScriptPath(path[0] ?? ''))
-  const isFile = new Set(files)
   const told = parseMessages(lines.slice(end))
+  const files = leaves.filter(({ path: [name = '', ...above], isParent }) => {
+    if (above.length > 0 || isParent || !isScriptPath(name)) return false
+    return isSamePath(told.get(name)?.file ?? name, name)
+  })
+  const isFile = new Set(files)
   const tally = createTally(root)
   for (const point of leaves) {
     if (isFile.has(point)) continue
@@ -37,7 +40,8 @@ export function readNodeSpec(lines: readonly string[], root: string | null): Rep
   }
   const broken = files.filter((point) => point.status === 'failed').map((point) => point.path[0] ?? '')
   findCausesOfFiles(broken, parsePrintedErrors(lines.slice(0, end))).forEach(tally.loadFailed)
-  for (const point of files) if (point.status !== 'failed') tally.loadFailed(makeNoTestsFailure(point.path[0] ?? ''))
+  for (const point of files)
+    if (point.status !== 'failed') tally.loadFailed(makeNoTestsFailure(point.path[0] ?? '', point.line))
   const passed = summary.pass - files.length + broken.length
   const failed = summary.fail + summary.cancelled - broken.length
   if (passed < 0 || failed < 0) return makeUnreadable('the summary counts fewer results than there are files')
@@ -61,6 +65,7 @@ interface Point {
   readonly path: readonly string[]
   readonly status: TestStatus
   readonly isParent: boolean
+  readonly line: string
 }
 
 const OPEN_MAX = 40
@@ -83,7 +88,7 @@ function parsePoints(lines: readonly string[]): readonly Point[] {
     const isParent = own?.indent === indent && own.name === name
     if (isParent) open.pop()
     const path = [...open.filter((suite) => suite.indent < indent).map((suite) => suite.name), name]
-    points.push({ path, status: toStatus(mark, directive), isParent })
+    points.push({ path, status: toStatus(mark, directive), isParent, line: stripDuration(line.trim()) })
   }
   return points
 }

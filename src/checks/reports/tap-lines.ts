@@ -62,6 +62,8 @@ export interface Details {
   readonly isTimed: boolean
   readonly failure: string | null
   readonly location: string | null
+  /** The point has the exit code of a process: only that of a whole file does. */
+  readonly isOfProcess: boolean
   /** The kind of error, as the producer names it. */
   readonly errorName: string | null
   readonly text: readonly string[]
@@ -90,6 +92,7 @@ export function parseDetails(lines: readonly string[], index: number): Details {
     isTimed: fields.has('duration_ms'),
     failure: fields.get('failureType') ?? null,
     location: stripPosition(fields.get('location') ?? fields.get('at') ?? ''),
+    isOfProcess: fields.has('exitCode'),
     errorName: /^\w{1,80}Error$/.exec(fields.get('name') ?? '')?.[0] ?? null,
     text,
   }

@@ -48,8 +48,11 @@ interface Leaf {
   readonly path: string[]
   readonly status: TestStatus
   readonly depth: number
-  details: Details | null
-  isSuite: boolean
+  readonly details: Details | null
+  readonly isSuite: boolean
+  readonly hasSubtests: boolean
+  /** The line of the result, as it was printed. */
+  readonly line: string
 }
 
 interface Level {
@@ -145,6 +148,8 @@ function readPoint(document: Document, point: PointLine, { lines, index, depth }
       depth,
       details,
       isSuite: details?.isSuite === true,
+      hasSubtests: isParent,
+      line: (lines[index] ?? '').trim(),
     })
   else if (!point.ok) recordBrokenSuite(document, point, details)
   return details?.next ?? index + 1
@@ -222,10 +227,22 @@ function keepPlan(document: Document, level: Level): void {
   document.failures.push({ file: null, kind: 'other', module: null, message })
 }
 
-/** node:test reports a file as a test when nothing in it was reported: it failed, exited, or has no tests. */
-function isFileResult(leaf: Leaf): boolean {
-  const name = leaf.path[0] ?? ''
-  return leaf.depth === 0 && leaf.path.length === 1 && !leaf.isSuite && isScriptPath(name)
+/**
+ * node:test and tap report a file as a test when nothing in it was reported: it failed, exited, or has no tests. A test
+ * may have the name of a file too: it has subtests, or says that it is in another file.
+ */
+function isFileResult({ path, depth, isSuite, hasSubtests, details }: Leaf): boolean {
+  const name = path[0] ?? ''
+  if (depth !== 0 || path.length !== 1 || isSuite || hasSubtests || !isScriptPath(name)) return false
+  return details === null || details.isOfProcess || isSamePath(details.location ?? name, name)
+}
+
+/** Whether two paths name the same file, as far as the shorter one goes. */
+export function isSamePath(one: string, other: string): boolean {
+  const [short, long] = [one, other]
+    .map((path) => path.replace(/^(?:file:\/\/|\.\/)/, ''))
+    .sort((a, b) => a.length - b.length)
+  return long === short || long?.endsWith(`/${short}`) === true
 }
 
 export function isScriptPath(name: string): boolean {
@@ -279,19 +296,30 @@ function listFileFailures(files: readonly Leaf[], comments: readonly string[]): 
   )
   return [
     ...causes.map((cause, index) => ownCause(broken[index], cause)),
-    ...files.flatMap((leaf) => (leaf.status === 'failed' ? [] : [makeNoTestsFailure(leaf.path[0] ?? '')])),
+    ...files.flatMap(({ status, path, line }) =>
+      status === 'failed' ? [] : [makeNoTestsFailure(path[0] ?? '', line)],
+    ),
   ]
 }
 
 function ownCause(leaf: Leaf | undefined, printed: LoadFailure): LoadFailure {
+  const own = summarize(leaf?.details ?? null)
   const said: Cause = findCause(leaf?.details?.text ?? [], 'first')
-  if (said.kind !== 'other')
-    return { file: printed.file, ...said, message: summarize(leaf?.details ?? null) || said.message }
-  return printed.message === UNKNOWN_CAUSE
-    ? { ...printed, message: summarize(leaf?.details ?? null) || UNKNOWN_CAUSE }
-    : printed
+  if (said.kind !== 'other') return { file: printed.file, ...said, message: own || said.message }
+  if (printed.message !== UNKNOWN_CAUSE) return printed
+  const message = own || UNKNOWN_CAUSE
+  const isSure = leaf === undefined || leaf.details?.isOfProcess === true
+  return { ...printed, message: isSure ? message : `${message}; ${explainReading(leaf.line)}` }
 }
 
-export function makeNoTestsFailure(file: string): LoadFailure {
-  return { file, kind: 'other', module: null, message: 'the file ended without reporting a test' }
+/** `line`: where the file was read, if that could have been a test; null: it is certain. */
+export function makeNoTestsFailure(file: string, line: string | null): LoadFailure {
+  const why = line === null ? '' : `; ${explainReading(line)}`
+  return { file, kind: 'other', module: null, message: `the file ended without reporting a test${why}` }
+}
+
+const LINE_SHOWN_MAX = 120
+
+function explainReading(line: string): string {
+  return `read from ${JSON.stringify(line.slice(0, LINE_SHOWN_MAX))}, named like a file and without subtests`
 }
