@@ -135,7 +135,7 @@ export const CODES = {
       'An operator puts the folder back as it was, or gives the task up: `phaselock task cancel TASK --reason TEXT`. `phaselock status` names both.',
   },
   state_unreadable: {
-    title: 'A file of the state directory is missing or cannot be read',
+    title: 'What the server keeps on disk cannot be read or written',
     remedy:
       'Put the named file back from a backup and restart the server. `phaselock doctor` looks at the state directory.',
   },

@@ -14,7 +14,7 @@ const CONTRACT =
   'name: stuck\nversion: "1"\nphases: [{id: A, allowed_tools: [read_files]}, {id: B}]\nenforcement: {reconcile: off}\n'
 const EMPTY = {
   ...{ server: {}, contract: {}, paused: null, tasks: { by_status: {} }, run: null, waiting: [] },
-  ...{ alerts: [], approvals: [], questions: [], parked: [] },
+  ...{ alerts: [], approvals: [], questions: [], parked: [], missing_trees: [] },
 }
 
 it('[REQ-CLI-29] an agent that is refused again and again waits for a person, and one that gets on does not', async () => {

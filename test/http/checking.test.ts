@@ -118,5 +118,5 @@ describe('while the gates of a task are checked', () => {
 const EMPTY: JsonObject = {
   waiting: [],
   ...{ server: {}, contract: {}, paused: null, tasks: { by_status: {} }, run: null },
-  ...{ alerts: [], approvals: [], questions: [], parked: [] },
+  ...{ alerts: [], approvals: [], questions: [], parked: [], missing_trees: [] },
 }

@@ -34,3 +34,20 @@ it('[REQ-READY-1] a store that takes no appends is not ready, until it does agai
     await server.stop()
   }
 }, 60_000)
+
+it('[REQ-GONE-5] a refusal that cannot be recorded is answered', async () => {
+  const server = await start()
+  try {
+    const ask = () => fetch(`${server.url}/api/v1/tasks`, { headers: { origin: 'http://evil.example' } })
+    expect((await ask()).status).toBe(403)
+    const head = join(server.stateDir, 'ledger.head')
+    renameSync(head, `${head}.aside`)
+    mkdirSync(head)
+    const refused = await ask()
+    expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'store_unavailable' }])
+    rmdirSync(head)
+    renameSync(`${head}.aside`, head)
+  } finally {
+    await server.stop()
+  }
+}, 60_000)

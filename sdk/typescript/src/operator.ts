@@ -5,7 +5,7 @@ import type { TaskDiff, TaskStateAt } from './diff-answers.js'
 import { ApiError, PhaselockError } from './errors.js'
 import type { JsonObject } from './json.js'
 import type * as Answers from './operator-answers.js'
-import type { Activity, AgentSnapshot, Inbox, NodeRow, Overview } from './overview-answers.js'
+import type { Activity, AgentSnapshot, Inbox, NodeRow, Overview, ServerChecks } from './overview-answers.js'
 import type { Report, TaskMetrics } from './report-answers.js'
 import { type Frame, framesOf } from './sse.js'
 import { checkToken } from './token.js'
@@ -67,6 +67,7 @@ export class OperatorClient {
   health = () => this.#get<{ readonly status: string; readonly enforcement_mode: string }>('/health')
   overview = () => this.#get<Overview>('/state/snapshot')
   activity = () => this.#get<Activity>('/activity')
+  checkServer = () => this.#get<ServerChecks>('/doctor')
   inbox = () => this.#get<Inbox>('/inbox')
 
   tasks = (query: Page & { status?: string | undefined; phase?: string | undefined; agent_id?: string | undefined }) =>

@@ -83,3 +83,13 @@ export interface InboxItem {
   /** What an operator can do about it. */
   readonly actions: readonly string[]
 }
+
+/** What the server looked at, of itself. */
+export interface ServerChecks {
+  readonly checks: readonly {
+    readonly name: string
+    readonly status: 'ok' | 'warning' | 'problem'
+    readonly detail: string
+    readonly remedy: string
+  }[]
+}

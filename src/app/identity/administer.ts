@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Spawn } from '../../core/contract/agent-programs.js'
 import type { AgentBinding } from '../../core/identity/operator-access.js'
-import type { RegistryFact } from '../../core/identity/registry.js'
+import type { Agent, RegistryFact } from '../../core/identity/registry.js'
 import type { JsonObject } from '../../core/json.js'
 import { buildAgentDetails } from '../agents/agent-details.js'
 import { readAgentTallies } from '../agents/agent-tallies.js'
@@ -72,22 +72,7 @@ export function buildAgentAnswer(app: App, agent: AgentGrant): JsonObject {
 export async function listAgents(app: App): Promise<JsonObject> {
   const agents: JsonObject[] = []
   const tallies = await readAgentTallies(app)
-  for (const agent of app.ledger.registry.agents.values()) {
-    const held = await app.ledger.store.findHeldBy(agent.id)
-    const spawn = app.ledger.registry.spawns.get(agent.id)
-    agents.push({
-      agent_id: agent.id,
-      capabilities: agent.capabilities,
-      status: agent.revokedAt === null ? (held === null ? 'idle' : 'working') : 'revoked',
-      task_id: held?.id ?? null,
-      phase: held?.phase ?? null,
-      last_activity: toIsoTimeOrNull(held?.updatedAt ?? spawn?.ended?.at ?? spawn?.lost?.at ?? null),
-      registered_at: toIsoTime(agent.registeredAt),
-      expires_at: toIsoTime(agent.expiresAt),
-      spawn: spawn === undefined ? null : toSpawnView(spawn),
-      ...(await buildAgentDetails(app, { id: agent.id, held, spawn }, tallies.get(agent.id))),
-    })
-  }
+  for (const agent of app.ledger.registry.agents.values()) agents.push(await buildAgentRow(app, agent, tallies))
   // Reviewers that Phaselock started use another token and are not agents.
   for (const spawn of app.ledger.registry.spawns.values()) {
     if (spawn.review === null) continue
@@ -96,6 +81,33 @@ export async function listAgents(app: App): Promise<JsonObject> {
     agents.push({ ...toReviewerRow(spawn), ...details })
   }
   return { agents }
+}
+
+/** A registered agent as the list shows it; null: there is none of this name. */
+export async function findAgent(app: App, agentId: string): Promise<JsonObject | null> {
+  const agent = app.ledger.registry.agents.get(agentId)
+  return agent === undefined ? null : buildAgentRow(app, agent, await readAgentTallies(app))
+}
+
+async function buildAgentRow(
+  app: App,
+  agent: Agent,
+  tallies: Awaited<ReturnType<typeof readAgentTallies>>,
+): Promise<JsonObject> {
+  const held = await app.ledger.store.findHeldBy(agent.id)
+  const spawn = app.ledger.registry.spawns.get(agent.id)
+  return {
+    agent_id: agent.id,
+    capabilities: agent.capabilities,
+    status: agent.revokedAt === null ? (held === null ? 'idle' : 'working') : 'revoked',
+    task_id: held?.id ?? null,
+    phase: held?.phase ?? null,
+    last_activity: toIsoTimeOrNull(held?.updatedAt ?? spawn?.ended?.at ?? spawn?.lost?.at ?? null),
+    registered_at: toIsoTime(agent.registeredAt),
+    expires_at: toIsoTime(agent.expiresAt),
+    spawn: spawn === undefined ? null : toSpawnView(spawn),
+    ...(await buildAgentDetails(app, { id: agent.id, held, spawn }, tallies.get(agent.id))),
+  }
 }
 
 function toReviewerRow(spawn: Spawn): JsonObject {

@@ -190,11 +190,10 @@ async function checkTaskTrees(stateDir: string): Promise<readonly Finding[]> {
   const server = findLiveServerNote(stateDir)
   if (server === null) return []
   try {
-    const { items } = await (await openClient({ url: server.url, stateDir })).inbox()
-    const missingTrees = items.filter(({ kind }) => kind === 'tree_missing')
-    return missingTrees.map(({ id, detail }) =>
-      warning('work tree of a task', plainLine(`task ${id}`), plainLine(detail)),
-    )
+    const { checks } = await (await openClient({ url: server.url, stateDir })).checkServer()
+    return checks
+      .filter(({ name }) => name.startsWith('task '))
+      .map(({ name, detail, remedy }) => warning(plainLine(name), plainLine(detail), plainLine(remedy)))
   } catch (error) {
     if (!(error instanceof Stop)) throw error
     return [

@@ -94,7 +94,7 @@ interface Operator {
   readonly revokedAt: number | null
 }
 
-interface Agent {
+export interface Agent {
   readonly id: string
   /** The only valid agent token carries this. */
   readonly instance: string

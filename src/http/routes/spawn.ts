@@ -1,10 +1,11 @@
-import { type Result, refuse } from '../../app/result.js'
+import { findAgent } from '../../app/identity/administer.js'
+import { ok, type Result, refuse } from '../../app/result.js'
 import type { TaskRequest } from '../../app/tasks/operate.js'
 import type { Mode } from '../../core/contract/contract.js'
 import type { JsonObject } from '../../core/json.js'
 import { ADAPTERS, HARNESSES, type SpawnRequest } from '../../spawn/spawn-request.js'
-import { SPAWNED_AGENT, STARTED_AGENT, STOPPED_AGENT } from '../answers/admin-answers.js'
-import { allowNull, FLAG, makeObject, TEXT } from '../answers/schema-parts.js'
+import { AGENT, SPAWNED_AGENT, STARTED_AGENT, STOPPED_AGENT } from '../answers/admin-answers.js'
+import { allowNull, chooseOne, FLAG, makeObject, TEXT } from '../answers/schema-parts.js'
 import { FIELD, shape } from '../fields.js'
 import { type Call, type Route, requireOperator } from '../route.js'
 
@@ -57,10 +58,15 @@ export const SPAWN_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/agents/:id',
     id: 'showAgent',
-    summary: 'One agent that Phaselock started',
-    answer: '`{agent_id, task_id, state, role, restarts, lost, outcome, reason, exit_code, unenforced, window, …}`',
-    response: STARTED_AGENT,
-    handle: async ({ supervisor, params }) => supervisor.show(params.id ?? ''),
+    summary: 'One agent',
+    answer:
+      'of an agent that Phaselock started `{agent_id, task_id, state, role, restarts, lost, outcome, reason, exit_code, unenforced, window, …}`; of another the entry of `GET /agents`',
+    response: chooseOne(STARTED_AGENT, AGENT),
+    handle: async ({ app, supervisor, params: { id = '' } }) => {
+      if (app.ledger.registry.spawns.has(id)) return supervisor.show(id)
+      const agent = await findAgent(app, id)
+      return agent === null ? refuse('not_found', `There is no agent ${JSON.stringify(id)}.`) : ok(agent)
+    },
   },
   {
     method: 'POST',
