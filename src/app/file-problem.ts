@@ -1,4 +1,4 @@
-import { relative } from 'node:path'
+import { isAbsolute, relative } from 'node:path'
 import { isAtOrBelow } from '../base/is-at-or-below.js'
 import type { Resources } from './resources.js'
 import { type Problem, refuse } from './result.js'
@@ -14,14 +14,18 @@ const CAUSES: Readonly<Record<string, string>> = {
   EEXIST: 'is in the way',
   ENOTEMPTY: 'is a folder that is not empty',
   EINVAL: 'is not a link',
-  ENXIO: 'is no file',
+  ENXIO: 'is a pipe or a device',
 }
 
 /** The refusal for an error of the file system that no code foresaw; null: the error is another one. */
 export function findFileProblem(app: Pick<Resources, 'stateDir' | 'keptDir'>, error: unknown): Problem | null {
   const { code = '', path } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}
   const cause = CAUSES[code]
-  if (cause === undefined || path === undefined) return null
+  // A folder that was opened as a file is found when it is read, and that error has no path.
+  if (code === 'EISDIR' && path === undefined)
+    return refuse('state_unreadable', `A file that the server needs ${cause}.`).problem
+  // A path that is not absolute is the name of a program.
+  if (cause === undefined || path === undefined || !isAbsolute(path)) return null
   const folder = [app.stateDir, app.keptDir].find((dir) => isAtOrBelow(dir, path))
   if (folder !== undefined)
     return refuse('state_unreadable', `${relative(folder, path) || 'The folder'} ${cause}.`).problem

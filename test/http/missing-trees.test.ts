@@ -129,6 +129,14 @@ describe('a task whose work tree is missing', () => {
     })
   })
 
+  it('[REQ-GONE-1] keeps no server from starting', async () => {
+    await run.claim('a', await run.addAgent('a'), 'gone')
+    await run.addTask({ id: 'there' })
+    rmSync(tree, { recursive: true })
+    run = await run.restart()
+    expect(await claim('b')).toMatchObject({ status: 200, body: { task: { id: 'there' } } })
+  })
+
   it('[REQ-GONE-3] goes on when its folder is put back', async () => {
     const token = await run.claim('a', await run.addAgent('a'), 'gone')
     renameSync(tree, `${tree}-aside`)
