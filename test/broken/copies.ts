@@ -114,6 +114,7 @@ export class Copies {
       if (damage !== null) for (const path of there) DAMAGES[damage](path)
       return await this.#callEverything(run)
     } finally {
+      // Without its ledger a server cannot stop in order.
       await run.close().catch(() => undefined)
     }
   }
