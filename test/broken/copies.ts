@@ -60,8 +60,8 @@ type Note = (call: string, who: string, answering: Promise<Answer>) => Promise<A
 
 /** What ends all agents or their work is called last. */
 const CALLED_LAST = new Set(['rotateSecret', 'pause', 'unpause', 'setPassphrase', 'logout', 'revokeSession'])
-/** Nothing reads these files of git. */
-const UNUSED = ['hooks', 'logs', 'branches', 'description', 'info', 'COMMIT_EDITMSG']
+/** Files of git that nothing reads. */
+const UNUSED = /\/\.git\/(?:hooks|logs|branches|description|COMMIT_EDITMSG|ORIG_HEAD)(?:\/|$)/
 const BYSTANDER = 'bystander'
 const ANSWER_MS_MAX = 60_000
 
@@ -92,7 +92,7 @@ export class Copies {
   listKinds(): ReadonlyMap<string, readonly string[]> {
     const kinds = new Map<string, string[]>()
     for (const path of this.#listPaths()) {
-      if (this.#spared.has(path)) continue
+      if (this.#spared.has(path) || UNUSED.test(path)) continue
       const kind = path
         .replace(/^(?!state(\/|$))[^/]+(\/task-\d+\/tree)?/, 'TREE')
         .replace(/objects\/[0-9a-f]{2}(?=\/|$)/, 'objects/XX')
@@ -123,7 +123,6 @@ export class Copies {
     const tree = join(this.#dir, 'tree')
     makeRepository(tree, { 'README.md': '# Shop\n', 'src/add.js': 'export const add = 1\n' })
     git(tree, 'branch', '-M', 'main')
-    for (const unused of UNUSED) rmSync(join(tree, '.git', unused), { recursive: true, force: true })
     const run = await this.#start()
     const stage = await Stage.open(run)
     for (const route of [...ROUTES].sort((a, b) => Number(CALLED_LAST.has(a.id)) - Number(CALLED_LAST.has(b.id)))) {
