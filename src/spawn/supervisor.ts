@@ -244,10 +244,19 @@ export class Supervisor {
         const spawn = this.app.ledger.registry.spawns.get(agentId)
         if (isOver || this.#isClosed || spawn?.ended !== null || adoptions >= ADOPTIONS_MAX)
           return this.#closeWindow(agentId)
-        setTimeout(() => this.#adopt(spawn, adoptions + 1), ADOPT_MS).unref()
+        setTimeout(() => this.#adoptAgain(spawn, adoptions + 1), ADOPT_MS).unref()
       })
     over.catch(this.options.onFault)
     this.#lives.set(agentId, { life, over })
+  }
+
+  // Its folder may have been damaged meanwhile: an error in a timer would end the server.
+  #adoptAgain(spawn: Spawn, adoptions: number): void {
+    try {
+      this.#adopt(spawn, adoptions)
+    } catch (error) {
+      this.options.onFault(error)
+    }
   }
 
   // Even while no process runs, its tokens are accepted only through a socket. Without a sandbox there are no sockets.

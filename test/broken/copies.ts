@@ -110,8 +110,9 @@ export class Copies {
     execFileSync('cp', ['-a', this.#saved, this.#dir])
     const run = await this.#start()
     try {
-      const there = paths.map((path) => join(this.#dir, path)).filter((path) => existsSync(path))
-      if (damage !== null) for (const path of there) DAMAGES[damage](path)
+      // A path may be gone with the folder above it.
+      for (const path of paths.map((relative) => join(this.#dir, relative)))
+        if (damage !== null && existsSync(path)) DAMAGES[damage](path)
       return await this.#callEverything(run)
     } finally {
       // Without its ledger a server cannot stop in order.
