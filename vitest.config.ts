@@ -4,9 +4,15 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { isBuilt } from './scripts/prepare.mjs'
 import { isFullDepth } from './test/depth.js'
-import { sortIntoSuites } from './test/suites.js'
+import { findFilesBelow, findNamedFiles, sortIntoSuites } from './test/suites.js'
 
 const suites = sortIntoSuites()
+const words = process.argv.slice(2)
+// Files that only the full run has, and that the command line names.
+const named = isFullDepth() ? [] : findNamedFiles(suites.full, words)
+const leftOut = isFullDepth() ? [] : findFilesBelow(suites.full, words).filter((file) => !named.includes(file))
+if (leftOut.length > 0)
+  console.error(`Left out, only the full run has them: ${leftOut.join(', ')}. Name a file to run it.`)
 
 // Tests in these folders leave nothing behind in their process, and loading the program takes longer than most of them:
 // they share processes. Every other integration test gets its own process.
@@ -66,29 +72,24 @@ const fromBuild = {
   },
 }
 const plugins = isBuilt() ? [fromBuild] : []
-const server = { deps: { external: [/\/dist\//] } }
+const common = {
+  pool: 'forks' as const,
+  server: { deps: { external: [/\/dist\//] } },
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 60_000 } },
+}
 
 export default defineConfig({
   test: {
-    pool: 'forks',
     // Integration tests often wait for processes and clocks.
     maxWorkers: availableParallelism() + 4,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
     projects: [
-      { extends: true, plugins, test: { name: 'unit', include: [...suites.unit], isolate: false, server } },
-      {
-        extends: true,
-        plugins,
-        test: { name: 'shared', include: integration.filter(isShared), isolate: false, server },
-      },
-      {
-        extends: true,
-        plugins,
-        test: { name: 'separate', include: integration.filter((file) => !isShared(file)), server },
-      },
+      { plugins, test: { ...common, name: 'unit', include: [...suites.unit], isolate: false } },
+      { plugins, test: { ...common, name: 'shared', include: integration.filter(isShared), isolate: false } },
+      { plugins, test: { ...common, name: 'separate', include: integration.filter((file) => !isShared(file)) } },
+      { plugins, test: { ...common, name: 'named', include: [...named], env: { PHASELOCK_DEPTH: 'full' } } },
     ],
   },
 })

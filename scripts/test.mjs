@@ -17,7 +17,7 @@ import { installSystemPackages } from './system-packages.mjs'
 const SUITES = {
   all: { projects: [], builds: true, checks: true },
   unit: { projects: ['unit'], builds: false, checks: false },
-  integration: { projects: ['shared', 'separate'], builds: true, checks: false },
+  integration: { projects: ['shared', 'separate', 'named'], builds: true, checks: false },
   full: { projects: [], builds: true, checks: true, environment: { PHASELOCK_DEPTH: 'full' } },
 }
 const CHECKS = [

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -43,5 +44,23 @@ describe('the suites', () => {
       .map((entry) => entry.name)
     expect(folders.filter((name) => !text.includes(`| \`${name}\` |`))).toEqual([])
     expect(Object.keys(FULL_ONLY).filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+  })
+
+  it('[REQ-TIDY-7] a file of the full suite that the command line names runs, at full depth', () => {
+    const { PHASELOCK_DEPTH: _, ...env } = process.env
+    const list = (...words: string[]): readonly string[] =>
+      execFileSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'list', ...words], {
+        cwd: ROOT,
+        env,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+        .trim()
+        .split('\n')
+    const both = list('--filesOnly', './test/torture/power.test.ts', 'test/torture/kill.test.ts')
+    expect(both.toSorted()).toEqual(['[named] test/torture/power.test.ts', '[separate] test/torture/kill.test.ts'])
+    expect(list('--filesOnly', 'test/torture')).not.toContain('[named] test/torture/power.test.ts')
+    // At the usual depth this file has one seed.
+    expect(list('test/inverter/all-runs.test.ts').filter((name) => name.includes('seed 5'))).not.toEqual([])
   })
 })

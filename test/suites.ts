@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path'
  */
 
 const TEST = import.meta.dirname
+const ROOT = dirname(TEST)
 
 /** Test files that only `npm run test:full` runs, with the reason. Paths are below `test/`, without `.test.ts`. */
 export const FULL_ONLY: Readonly<Record<string, string>> = {
@@ -403,6 +404,18 @@ export function sortIntoSuites(): Suites {
     integration: below(files.filter((name) => !isUnit(name) && !isFull(name))),
     full: below(files.filter(isFull)),
   }
+}
+
+/** The files that a word of the command line names: by their path or the end of it, `test/torture/power.test.ts:12`. */
+export function findNamedFiles(files: readonly string[], words: readonly string[]): readonly string[] {
+  const names = words.filter((word) => word.includes('.test.ts')).map((word) => word.replace(/:\d+$/, ''))
+  return files.filter((file) => names.some((name) => resolve(ROOT, file).includes(name.replace(/^(?:\.\/)+/, ''))))
+}
+
+/** The files in the folders that the command line names: `test/torture`. */
+export function findFilesBelow(files: readonly string[], words: readonly string[]): readonly string[] {
+  const folders = words.map((word) => resolve(ROOT, word)).filter((folder) => folder.startsWith(TEST))
+  return files.filter((file) => folders.some((folder) => resolve(ROOT, file).startsWith(`${folder}/`)))
 }
 
 interface SourceFile {
