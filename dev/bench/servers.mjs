@@ -1,7 +1,7 @@
 // The servers that are compared: Phaselock, a bare node:http server with the same body and answer size, and one that also fsyncs.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,6 @@ export function place() {
 }
 
 export async function phaselock(dir, contract = 'tdd', environment = {}) {
-  const port = await freePort()
   const started = performance.now()
   const child = spawn(
     process.execPath,
@@ -24,7 +23,7 @@ export async function phaselock(dir, contract = 'tdd', environment = {}) {
       join(ROOT, 'bin/phaselock'),
       'serve',
       '--port',
-      String(port),
+      '0',
       '--contract',
       contract,
       '--workspace',
@@ -34,6 +33,7 @@ export async function phaselock(dir, contract = 'tdd', environment = {}) {
     ],
     { stdio: 'ignore', env: { ...process.env, ...environment } },
   )
+  const port = await portOf(child, join(dir, 'state/server.json'))
   await answers(`http://127.0.0.1:${port}/ready`)
   const readyMs = performance.now() - started
   const operator = readFileSync(join(dir, 'state/operator.token'), 'utf8').trim()
@@ -41,15 +41,14 @@ export async function phaselock(dir, contract = 'tdd', environment = {}) {
 }
 
 export async function bare(dir, options = {}) {
-  const port = await freePort()
   const file = join(dir, `bare-${options.fsync ? 'fsync' : 'plain'}.mjs`)
-  writeFileSync(file, bareSource(port, options, join(dir, 'bare.log')))
-  const child = spawn(process.execPath, [file], { stdio: 'inherit' })
-  await answers(`http://127.0.0.1:${port}/ready`)
+  writeFileSync(file, bareSource(options, join(dir, 'bare.log')))
+  const child = spawn(process.execPath, [file], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  const [port] = await once(child, 'message')
   return { port, pid: child.pid, stop: () => end(child) }
 }
 
-function bareSource(port, { fsync, answer }, log) {
+function bareSource({ fsync, answer }, log) {
   return `import { createServer } from 'node:http'
 import { fsyncSync, openSync, writeSync } from 'node:fs'
 const fd = ${fsync ? `openSync(${JSON.stringify(log)}, 'w')` : 'null'}
@@ -63,7 +62,7 @@ createServer((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) })
     response.end(answer)
   })
-}).listen(${port}, '127.0.0.1')
+}).listen(0, '127.0.0.1', function () { process.send(this.address().port) })
 `
 }
 
@@ -116,11 +115,17 @@ function end(child) {
   })
 }
 
-function freePort() {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address()
-      probe.close(() => resolve(port))
-    })
-  })
+/** The port of this very process, once it has said so. */
+async function portOf(child, note) {
+  const end = Date.now() + READY_MS
+  while (Date.now() < end && child.exitCode === null) {
+    try {
+      const { pid, url } = JSON.parse(readFileSync(note, 'utf8'))
+      if (pid === child.pid) return Number(new URL(url).port)
+    } catch {
+      // It does not listen yet.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error('The server did not start.')
 }

@@ -49,7 +49,13 @@ function started(args: readonly string[], at: Place = place) {
   })
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk) => (said[name] += chunk))
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  let hasEnded = false
+  const ended = new Promise<number | null>((resolve) =>
+    child.once('close', (code) => {
+      hasEnded = true
+      resolve(code)
+    }),
+  )
   return {
     stdout: () => said.stdout,
     stderr: () => said.stderr,
@@ -58,7 +64,7 @@ function started(args: readonly string[], at: Place = place) {
     ended,
     said: async (sign: string) => {
       while (!(said.stdout + said.stderr).includes(sign)) {
-        if (child.exitCode !== null) throw new Error(`ended without ${sign}: ${said.stdout}${said.stderr}`)
+        if (hasEnded) throw new Error(`ended without ${sign}: ${said.stdout}${said.stderr}`)
         await wait(20)
       }
     },

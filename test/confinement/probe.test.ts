@@ -42,11 +42,11 @@ function open(job: Job, isLeaking: boolean): ConfinedCommand {
   }) as ChildProcessWithoutNullStreams
   closeSync(fd)
   const done = new Promise<Awaited<ConfinedCommand['done']>>((resolve) =>
-    child.once('exit', (code) => {
-      endThoseIn(job.tree)
+    child.once('close', (code) => {
       resolve({ exitCode: code ?? 1, stopped: null, changes: NO_CHANGES, files: new Map() })
     }),
   )
+  child.once('exit', () => endThoseIn(job.tree))
   return {
     stdin: child.stdin,
     stdout: child.stdout,

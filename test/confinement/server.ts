@@ -1,4 +1,4 @@
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -57,18 +57,24 @@ export async function startServer(program: Program, options: StartOptions): Prom
     stream.on('data', (chunk: Buffer) => {
       output += chunk.toString('utf8')
     })
-  const ready = await readyLine(child, () => output).catch(async (error: unknown) => {
+  let hasClosed = false
+  const closed = once(child, 'close').then(() => {
+    hasClosed = true
+  })
+  const ready = await readyLine(
+    () => output,
+    () => hasClosed,
+  ).catch(async (error: unknown) => {
     // Its own group, made above: whatever wraps the server goes with it, and nothing else does.
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
       process.kill(-child.pid, 'SIGKILL')
-      await once(child, 'exit')
+      await closed
     }
     throw error
   })
   const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    process.kill(ready.pid, signal)
-    await once(child, 'exit')
+    if (child.exitCode === null && child.signalCode === null) process.kill(ready.pid, signal)
+    await closed
   }
   return {
     ...ready,
@@ -79,8 +85,8 @@ export async function startServer(program: Program, options: StartOptions): Prom
 }
 
 async function readyLine(
-  child: ChildProcess,
   output: () => string,
+  hasClosed: () => boolean,
 ): Promise<{ url: string; port: number; pid: number }> {
   const deadline = Date.now() + READY_MS_MAX
   for (;;) {
@@ -94,7 +100,7 @@ async function readyLine(
       if (confinement.missing.length > 0) throw new Error(`the wall is not there: ${JSON.stringify(confinement)}`)
       return { url, pid, port: Number(new URL(url).port) }
     }
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`the server did not start: ${output()}`)
+    if (hasClosed() || Date.now() > deadline) throw new Error(`the server did not start: ${output()}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

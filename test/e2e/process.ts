@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '../find-free-port.js'
+import { untilServed } from '../until-served.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const READY_MS_MAX = 180_000
 
 export interface Place {
   readonly dir: string
@@ -41,7 +41,7 @@ export async function makePlace(): Promise<Place> {
     dir,
     workspace: join(dir, 'tree'),
     stateDir: join(dir, 'state'),
-    port: await freePort(),
+    port: await findFreePort(),
     remove: () => rmSync(dir, { recursive: true, force: true }),
   }
 }
@@ -71,13 +71,8 @@ export async function serve(
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const ended = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)))
-  const base = `http://127.0.0.1:${place.port}`
-  const deadline = Date.now() + READY_MS_MAX
-  while (!(await answers(`${base}/ready`))) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`the server did not start:\n${output}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
+  const base = await untilServed(child, place.stateDir, () => output)
   return {
     child,
     operator: readFileSync(join(place.stateDir, 'operator.token'), 'utf8').trim(),
@@ -107,32 +102,4 @@ export async function serve(
       return ended
     },
   }
-}
-
-async function answers(url: string): Promise<boolean> {
-  try {
-    return (await fetch(url)).ok
-  } catch {
-    return false
-  }
-}
-
-// Below the ports that the kernel gives to connections: between this look and the start of the server, no other test
-// gets the same one.
-const PORT_MIN = 10_000
-const PORTS = 20_000
-
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = PORT_MIN + Math.floor(Math.random() * PORTS)
-    if (await isFree(port)) return port
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.on('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
-  })
 }

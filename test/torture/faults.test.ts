@@ -7,7 +7,7 @@ import { CONTRACT } from './clients.js'
 import { type Fault, Faults, FILES } from './disk/faults.js'
 import { scratch } from './disk/place.js'
 import { buildRecorder, underRecorder } from './disk/recording.js'
-import { type Answer, ask, freePort, type Request, type Server, startServer } from './server.js'
+import { type Answer, ask, type Request, type Server, startServer } from './server.js'
 
 const TEST_MS_MAX = 300_000
 const ATTEMPTS = 6
@@ -38,7 +38,7 @@ async function run(
   writeFileSync(contract, CONTRACT)
   const faults = new Faults(join(scratch(), 'faults'))
   const env = underRecorder({ library: recorder.library, dir: stateDir, faults: faults.file })
-  const server = await startServer({ stateDir, workspace, contract, port: await freePort(), env })
+  const server = await startServer({ stateDir, workspace, contract, env })
   onTestFinished(() => server.kill())
   const call: Running['call'] = (method, path, body, key) =>
     ask(server.base, {

@@ -5,7 +5,7 @@ import { depth } from '../depth.js'
 import { Checker } from './checker.js'
 import { AgentClient, CONTRACT, type Kind, Line, runCreator } from './clients.js'
 import { randomFrom, scratch, seedOf } from './disk/place.js'
-import { ask, freePort, type Server, startServer } from './server.js'
+import { ask, type Server, startServer } from './server.js'
 
 const CYCLES = Number(process.env.PHASELOCK_TORTURE_CYCLES ?? depth(1, 20))
 const AGENTS = 8
@@ -35,7 +35,7 @@ test(
     const contract = join(dir, 'contract.yaml')
     mkdirSync(workspace)
     writeFileSync(contract, CONTRACT)
-    const place = { stateDir, workspace, contract, port: await freePort() }
+    const place = { stateDir, workspace, contract }
     const seed = seedOf()
     const random = randomFrom(seed)
     const line = new Line()

@@ -9,7 +9,7 @@ import { Disk, NOTHING_ELSE, randomLuck } from './disk/disk.js'
 import { crashPoints } from './disk/images.js'
 import { randomFrom, scratch, seedOf } from './disk/place.js'
 import { buildRecorder, readRecording, type Step, tell, underRecorder } from './disk/recording.js'
-import { ask, freePort, startServer } from './server.js'
+import { ask, startServer } from './server.js'
 
 const IMAGES = Math.max(6, Math.floor(Number(process.env.PHASELOCK_TORTURE_IMAGES ?? 16) / 2))
 const AGENTS = 4
@@ -47,7 +47,7 @@ test(
     mkdirSync(workspace)
     writeFileSync(contract, CONTRACT)
     const env = underRecorder({ library: built.library, dir: stateDir, log })
-    const server = await startServer({ stateDir, workspace, contract, port: await freePort(), env })
+    const server = await startServer({ stateDir, workspace, contract, env })
     const seed = seedOf()
     const random = randomFrom(seed)
     const line = new Line()

@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { untilServed } from '../until-served.js'
 import { ROOT } from './disk/place.js'
 
-const READY_MS_MAX = 180_000
 /** Another build can be tortured too. */
 const PROGRAM = process.env.PHASELOCK_TORTURE_PROGRAM ?? join(ROOT, 'bin/phaselock')
 
@@ -30,25 +29,23 @@ export interface Server {
   stop(): Promise<number | null>
 }
 
-/** Runs the real `bin/phaselock serve` on the directory. */
+/** Runs the real `bin/phaselock serve` on the directory, at a port that it chooses. */
 export async function startServer(options: {
   readonly stateDir: string
   readonly workspace: string
   readonly contract: string
-  readonly port: number
   readonly env?: Record<string, string>
 }): Promise<Server> {
-  const { stateDir, port } = options
-  const args = ['--port', String(port), '--contract', options.contract, '--workspace', options.workspace]
+  const { stateDir } = options
+  const args = ['--port', '0', '--contract', options.contract, '--workspace', options.workspace]
   const child = spawn(process.execPath, [PROGRAM, 'serve', ...args, '--state-dir', stateDir], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: options.workspace, ...options.env },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const ended = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)))
-  const base = `http://127.0.0.1:${port}`
-  await untilReady(base, child, () => output)
+  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
+  const base = await untilServed(child, stateDir, () => output)
   return {
     base: `${base}/api/v1`,
     operator: readFileSync(join(stateDir, 'operator.token'), 'utf8').trim(),
@@ -64,19 +61,6 @@ export async function startServer(options: {
   }
 }
 
-async function untilReady(base: string, child: ChildProcess, output: () => string): Promise<void> {
-  const deadline = Date.now() + READY_MS_MAX
-  for (;;) {
-    try {
-      if ((await fetch(`${base}/ready`)).ok) return
-    } catch {
-      // Nobody listens yet.
-    }
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`the server did not start:\n${output()}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
 /** One call; rejects when the connection breaks before the answer is complete. */
 export async function ask(base: string, request: Request): Promise<Answer> {
   const response = await fetch(`${base}${request.path}`, {
@@ -89,15 +73,4 @@ export async function ask(base: string, request: Request): Promise<Answer> {
     ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
   })
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.on('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -17,6 +17,7 @@ const READY_MS_MAX = 60_000
 const READY_AGAIN_MS = 200
 const COMMAND_MS_MAX = 120_000
 const OUTPUT_CHARS_MAX = 2000
+const LINGER_MS = 500
 
 /** Services of the machine that one command may reach, and nothing else of its network. */
 export interface OpenServices {
@@ -201,13 +202,17 @@ function runOnHost(line: string): Promise<string | null> {
     })
   return new Promise((resolve) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), COMMAND_MS_MAX)
-    // Do not wait for the output to close: processes that the command started may keep it open.
-    const end = (code: number | null): void => {
-      clearTimeout(timer)
-      for (const stream of [child.stdout, child.stderr]) stream.destroy()
-      resolve(code === 0 ? null : `${line} ended with ${code ?? 'a signal'}: ${output.trim()}`)
-    }
     child.once('error', (error) => resolve(error.message))
-    child.once('exit', end)
+    child.once('close', (code) => {
+      clearTimeout(timer)
+      resolve(code === 0 ? null : `${line} ended with ${code ?? 'a signal'}: ${output.trim()}`)
+    })
+    // The last lines may come after the end. Processes that the command started may keep the output open.
+    child.once('exit', (code) => {
+      const lingerMs = code === 0 ? 0 : LINGER_MS
+      setTimeout(() => {
+        for (const stream of [child.stdout, child.stderr]) stream.destroy()
+      }, lingerMs).unref()
+    })
   })
 }

@@ -6,6 +6,7 @@ import { buildIdMap, type Identity } from './identity.js'
 
 const ERROR_CHARS_MAX = 2000
 const ANSWER_MS_MAX = 20_000
+const LINGER_MS = 500
 
 /**
  * A shell in separate namespaces that makes the mounts for commands. Its mounts are invisible elsewhere and disappear
@@ -24,6 +25,7 @@ export class Keeper {
   #queue: Promise<unknown> = Promise.resolve()
   #count = 0
   #wake: () => void = () => undefined
+  #isReadWhole = false
 
   private constructor(child: ChildProcess, dir: string) {
     this.#child = child
@@ -37,11 +39,13 @@ export class Keeper {
       this.#errors = (this.#errors + chunk.toString('utf8')).slice(-ERROR_CHARS_MAX)
     })
     this.ended = new Promise((resolve) => {
-      child.on('exit', () => {
-        this.#wake()
+      child.once('exit', () => {
         resolve()
+        // Its last lines may come after its end; what it started may keep its output open.
+        setTimeout(() => this.#stopReading(), LINGER_MS).unref()
       })
     })
+    child.once('close', () => this.#stopReading())
     // A write to an ended keeper is noticed by the caller that waits for its answer.
     child.stdin?.on('error', () => undefined)
   }
@@ -91,12 +95,17 @@ export class Keeper {
     if (status !== '0') throw new Error(this.#errors.trim() || `the confinement's shell answered ${status}`)
   }
 
+  #stopReading(): void {
+    this.#isReadWhole = true
+    this.#wake()
+  }
+
   #answer(pattern: RegExp): Promise<string> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error('the confinement does not answer')), ANSWER_MS_MAX)
       this.#wake = () => {
         const found = pattern.exec(this.#answers)
-        if (found === null && this.isAlive) return
+        if (found === null && !this.#isReadWhole) return
         clearTimeout(timer)
         if (found?.[1] !== undefined) resolve(found[1])
         else reject(new Error(this.#errors.trim() || 'the confinement has ended'))

@@ -5,12 +5,11 @@ import { prepareNode } from '../../../src/store/prepare-node.js'
 import { findPostgres, type PostgresServer, startPostgres } from '../../store/postgres-server.js'
 import { CONTRACT } from '../clients.js'
 import { type Namespace, openNamespace } from './namespace.js'
-import { freePort, type NodeProcess, startNode } from './node-process.js'
+import { type NodeProcess, startNode } from './node-process.js'
 import { type Relay, startRelay } from './relay.js'
 
 interface Member {
   stateDir: string
-  port: number
   process: NodeProcess
   readonly workspace: string
   readonly relay: Relay
@@ -56,7 +55,7 @@ export class TortureCluster {
       const relay = await startRelay(Number(new URL(this.url).port), this.#host)
       const clock = join(this.dir, `clock-${index}`)
       const namespace = index === this.#options.count - 1 ? this.#namespace : null
-      const member = { stateDir, workspace, relay, namespace, clock, port: await freePort() }
+      const member = { stateDir, workspace, relay, namespace, clock }
       this.members.push({ ...member, process: await this.#start(member) })
     }
   }
@@ -96,7 +95,6 @@ export class TortureCluster {
     const copy = join(this.dir, `copy-${this.#copies}`)
     cpSync(member.stateDir, copy, { recursive: true, filter: (path) => !path.endsWith('server.lock') })
     member.stateDir = copy
-    member.port = await freePort()
     await sleep(LEASE_MS + 1_000)
     member.process = await this.#start(member)
     this.left.push(before)
@@ -142,11 +140,11 @@ export class TortureCluster {
   }
 
   #start(member: Omit<Member, 'process'>): Promise<NodeProcess> {
-    const { stateDir, workspace, port, relay, clock, namespace } = member
+    const { stateDir, workspace, relay, clock, namespace } = member
     const store = this.url.replace(/@[^/]+\//, `@${this.#host}:${relay.port}/`)
     const contract = join(this.dir, 'contract.yaml')
     const where = { host: namespace?.inside ?? this.#host, enter: namespace?.enter ?? [] }
-    return startNode({ program: this.#options.program, stateDir, workspace, contract, port, store, clock, ...where })
+    return startNode({ program: this.#options.program, stateDir, workspace, contract, store, clock, ...where })
   }
 }
 

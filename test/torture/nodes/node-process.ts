@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { untilServed } from '../../until-served.js'
 
-const READY_MS_MAX = 180_000
 const STARTS_MAX = 20
 
 export interface NodeProcess {
@@ -19,7 +18,6 @@ interface NodeOptions {
   readonly stateDir: string
   readonly workspace: string
   readonly contract: string
-  readonly port: number
   readonly host: string
   /** Words before the command. */
   readonly enter: readonly string[]
@@ -40,10 +38,10 @@ export async function startNode(options: NodeOptions): Promise<NodeProcess> {
 }
 
 async function tryStart(options: NodeOptions): Promise<NodeProcess | string> {
-  const { program, stateDir, workspace, contract, host, port, store, clock } = options
+  const { program, stateDir, workspace, contract, host, store, clock } = options
   const places = ['--contract', contract, '--workspace', workspace, '--state-dir', stateDir]
   const preload = ['--import', new URL('skewed-clock.mjs', import.meta.url).href]
-  const listening = ['--port', String(port), '--host', host, ...(host === '127.0.0.1' ? [] : ['--insecure-http'])]
+  const listening = ['--port', '0', '--host', host, ...(host === '127.0.0.1' ? [] : ['--insecure-http'])]
   const [first = '', ...rest] = [...options.enter, process.execPath, ...preload, program, 'serve', ...listening]
   const child = spawn(first, [...rest, ...places], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -55,14 +53,12 @@ async function tryStart(options: NodeOptions): Promise<NodeProcess | string> {
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const address = `http://${host}:${port}`
-  const deadline = Date.now() + READY_MS_MAX
-  while (!(await isReady(address))) {
-    if (child.exitCode !== null || child.signalCode !== null) return output
-    if (Date.now() > deadline) throw new Error(`the node is not ready:\n${output}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const address = await untilServed(child, stateDir, () => output).catch((error: Error) => {
+    if (child.exitCode === null && child.signalCode === null) throw error
+    return null
+  })
+  if (address === null) return output
   return {
     base: `${address}/api/v1`,
     operator: readFileSync(join(stateDir, 'operator.token'), 'utf8').trim(),
@@ -74,29 +70,5 @@ async function tryStart(options: NodeOptions): Promise<NodeProcess | string> {
       child.kill('SIGKILL')
       await ended
     },
-  }
-}
-
-async function isReady(address: string): Promise<boolean> {
-  try {
-    return (await fetch(`${address}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
-  } catch {
-    return false
-  }
-}
-
-// Below the ports that the kernel gives to connections.
-const PORT_MIN = 10_000
-const PORTS = 20_000
-
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = PORT_MIN + Math.floor(Math.random() * PORTS)
-    const isFree = await new Promise<boolean>((resolve) => {
-      const probe = createServer()
-      probe.on('error', () => resolve(false))
-      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
-    })
-    if (isFree) return port
   }
 }

@@ -1,0 +1,33 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readServerNote } from '../src/cli/client/server-file.js'
+
+const READY_MS_MAX = 180_000
+const POLL_MS = 20
+
+/**
+ * Waits until this very process serves the state directory, and gives its address. An answer alone proves nothing: it
+ * may come from another test's server. Throws what the process printed when it ends before.
+ */
+export async function untilServed(child: ChildProcess, stateDir: string, output: () => string): Promise<string> {
+  const closed = once(child, 'close')
+  const deadline = Date.now() + READY_MS_MAX
+  for (;;) {
+    const note = readServerNote(stateDir)
+    if (note?.pid === child.pid && note !== null && (await isReady(note.url))) return note.url
+    if (child.exitCode !== null || child.signalCode !== null) {
+      await closed
+      throw new Error(`the server did not start:\n${output()}`)
+    }
+    if (Date.now() > deadline) throw new Error(`the server is not ready:\n${output()}`)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
+  } catch {
+    return false
+  }
+}
