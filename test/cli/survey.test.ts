@@ -1,14 +1,22 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { delimiter, dirname, join } from 'node:path'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { type Survey, surveyFolder } from '../../src/cli/init/survey.js'
 import { findTestPatterns } from '../../src/cli/init/test-patterns.js'
+import { buildHostView } from '../../src/confinement/view/host-view.js'
 import { loadContractText } from '../../src/contract/load/load-contract.js'
 
 const root = mkdtempSync(join(tmpdir(), 'phaselock-survey-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+// Package managers that somebody has elsewhere would change what is found.
+const PATH_BEFORE = process.env.PATH
+const PATH = [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter)
+process.env.PATH = PATH
+afterAll(() => {
+  process.env.PATH = PATH_BEFORE
+  rmSync(root, { recursive: true, force: true })
+})
 
 type Files = Readonly<Record<string, string>>
 let made = 0
@@ -211,18 +219,24 @@ transitions: [{from: A, to: B}]
   expect(loaded.contract.phases.get('B')?.writable).toEqual(['tests.js', 'checks/**'])
 })
 
-test('[REQ-INIT-2] npm runs the scripts where commands do not see the package manager', () => {
-  const programs = folder({ pnpm: '#!/bin/sh\n' })
-  chmodSync(join(programs, 'pnpm'), 0o755)
-  const path = process.env.PATH
-  process.env.PATH = `${programs}:${path}`
-  const scripts = { test: 'pnpm lint && pnpm exec vitest run', lint: 'eslint .' }
-  const found = survey({ 'package.json': npm({ scripts }), 'pnpm-lock.yaml': '' })
-  process.env.PATH = path
-  expect(found).toMatchObject({
-    testCommand: 'npx vitest run',
-    lints: [{ run: 'npm run lint' }],
-    install: 'pnpm install --frozen-lockfile',
-  })
-  expect(found.reason).toContain('pnpm-lock.yaml with npm, because commands do not see pnpm')
-})
+test.for([
+  ['pnpm', 'pnpm-lock.yaml', 'pnpm exec', 'pnpm install --frozen-lockfile'],
+  ['yarn', 'yarn.lock', 'yarn run', 'yarn install'],
+] as const)(
+  '[REQ-INIT-2] npm runs the scripts where commands do not see %s',
+  ([program, lock, exec, install], { skip }) => {
+    const folders = buildHostView().path.split(delimiter)
+    // What is in the system's own folders cannot be hidden.
+    if (folders.some((seen) => existsSync(join(seen, program)))) skip(`commands see ${program} on this machine`)
+    const programs = folder({ [program]: '#!/bin/sh\n' })
+    chmodSync(join(programs, program), 0o755)
+    process.env.PATH = `${programs}:${PATH}`
+    onTestFinished(() => {
+      process.env.PATH = PATH
+    })
+    const scripts = { test: `${program} run lint && ${exec} vitest run`, lint: 'eslint .' }
+    const found = survey({ 'package.json': npm({ scripts }), [lock]: '' })
+    expect(found).toMatchObject({ testCommand: 'npx vitest run', lints: [{ run: 'npm run lint' }], install })
+    expect(found.reason).toContain(`${lock} with npm, because commands do not see ${program}`)
+  },
+)
