@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { isBuilt } from './scripts/prepare.mjs'
 import { isFullDepth } from './test/depth.js'
+import { LongestFirst } from './test/longest-first.js'
 import { findFilesBelow, findNamedFiles, sortIntoSuites } from './test/suites.js'
 
 const suites = sortIntoSuites()
@@ -23,40 +23,6 @@ const SHARED_FOLDERS = [
 ]
 const integration = [...suites.integration, ...(isFullDepth() ? suites.full : [])]
 const isShared = (file: string): boolean => SHARED_FOLDERS.includes(file.split('/')[1] ?? '')
-
-// The longest files start first, so that no worker is left alone with one of them at the end.
-const LONGEST = [
-  ...['http/baseline', 'confinement/wall', 'cli/serve', 'cli/local', 'http/long-gates'],
-  ...[
-    'forgery/jest',
-    'launch/other-clis',
-    'launch/codex',
-    'launch/claude',
-    'e2e/walks',
-    'demo/demo',
-    'inverted/node',
-    'http/redirected-commands',
-    'lying/green',
-  ],
-  ...['forgery/typescript', 'forgery/vitest', 'forgery/forged-python', 'forgery/red-python', 'forgery/view-python'],
-  ...['e2e/way-back', 'docs/tour', 'forgery/red-go', 'store/tamper', 'cli/state-directory', 'garbage/endpoints'],
-  ...['garbage/endpoints-rest', 'real-agents/whole-others', 'torture/kill', 'real-agents/killed', 'spawn/lives'],
-  ...['confinement/toolchains', 'mcp/inspector', 'cli/workflow', 'worktrees/worktrees', 'mcp/conformance'],
-  ...['participants/command-others', 'confinement/resources', 'real-agents/budget', 'torture/power', 'cli/trust'],
-  ...['tools/upstream/stdio', 'tools/files/search-tools', 'cli/coordinate', 'http/scratch', 'demo/faults'],
-  ...['forgery/red-node', 'forgery/view-task', 'forgery/cargo', 'sdk/typescript', 'sdk/python', 'knowledge/words'],
-  ...['runs/run-files', 'checks/reports/properties', 'contract/fuzz', 'inverter/inverter', 'core/rules/reference'],
-]
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const placeOf = (file: TestSpecification): number => {
-      const place = LONGEST.findIndex((name) => file.moduleId.endsWith(`/test/${name}.test.ts`))
-      return (file.project.name === 'separate' ? 0 : 1000) + (place === -1 ? LONGEST.length : place)
-    }
-    return (await super.sort(files)).sort((a, b) => placeOf(a) - placeOf(b))
-  }
-}
 
 const SOURCE = join(import.meta.dirname, 'src/')
 const BUILT = join(import.meta.dirname, 'dist/')

@@ -3,8 +3,9 @@
 //   npm test                   installs, builds, checks style and types, runs every suite at its usual depth
 //   npm run test:unit          no build; `-- --watch` runs again on every save
 //   npm run test:integration   builds, then runs what needs servers, sandboxes and programs
-//   npm run test:full          like npm test, with everything that takes longer
+//   npm run test:full          like npm test, with everything that takes longer; `-- --shard=1/4` runs a quarter
 //
+// With `--times` the time of each file is written to test/times.json, from which the suites and their order follow.
 // Further arguments go to the test runner: `npm test -- test/core` runs one folder, without the checks.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,11 +27,15 @@ const CHECKS = [
   ['types of source and tests', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json'],
 ]
 
-const [name, ...given] = process.argv[2] in SUITES ? process.argv.slice(2) : ['all', ...process.argv.slice(2)]
+const [name, ...words] = process.argv[2] in SUITES ? process.argv.slice(2) : ['all', ...process.argv.slice(2)]
+const writesTimes = words.includes('--times')
+const given = words.filter((word) => word !== '--times')
+// The first of the shards checks style and types for all.
+const isWhole = given.every((word) => /^--shard=1\/\d+$/.test(word))
 const suite = SUITES[name]
 const count = { passed: 0, failed: 0, skipped: 0 }
 
-if (name === 'full') say('The full run takes more than an hour on two cores.')
+if (name === 'full' && given.length === 0) say('The full run takes more than an hour on two cores.')
 // Started first: it goes on while packages are installed and the program is built.
 const installed = suite.builds ? installSystemPackages() : null
 if (suite.builds) prepare()
@@ -39,7 +44,7 @@ await installed
 if (given.includes('--watch')) process.exit(await runTests([]))
 
 // Meanwhile: style and types need no more than a part of one core.
-const checks = suite.checks && given.length === 0 ? CHECKS.map(runCheck) : []
+const checks = suite.checks && isWhole ? CHECKS.map(runCheck) : []
 await countTests()
 for (const { title, error, output } of await Promise.all(checks)) {
   if (error !== null) say(output)
@@ -52,7 +57,8 @@ process.exitCode = count.failed === 0 ? 0 : 1
 async function countTests() {
   const folder = mkdtempSync(join(tmpdir(), 'phaselock-npm-test-'))
   const report = join(folder, 'report.json')
-  const ran = await runTests(['--reporter=default', '--reporter=json', `--outputFile.json=${report}`])
+  const reporters = ['default', 'json', ...(name === 'full' || writesTimes ? ['./test/times-reporter.ts'] : [])]
+  const ran = await runTests([...reporters.map((reporter) => `--reporter=${reporter}`), `--outputFile.json=${report}`])
   try {
     const result = JSON.parse(readFileSync(report, 'utf8'))
     count.passed += result.numPassedTests
@@ -98,7 +104,7 @@ async function run([program, ...words]) {
   const child = spawn(process.execPath, [join(ROOT, program), ...words], {
     cwd: ROOT,
     stdio: 'inherit',
-    env: { ...process.env, TMPDIR: folder, ...suite.environment },
+    env: { ...process.env, TMPDIR: folder, ...suite.environment, ...(writesTimes ? { PHASELOCK_TIMES: 'write' } : {}) },
   })
   const [code] = await once(child, 'close')
   removeFolder(folder)
