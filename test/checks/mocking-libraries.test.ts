@@ -1,26 +1,14 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { judgePassing } from '../../src/checks/red-green/green-run.js'
 import type { ObservedRun } from '../../src/core/evidence/observed-run.js'
-import { ROOT } from '../cli/program.js'
 import { installed } from '../mcp/packages.js'
+import { installPython } from '../repositories/python-packages.js'
 import { openStand, type Stand } from './second-run.js'
 
 // Libraries that patch clocks and I/O are installed for these tests, which are skipped where they cannot be had.
 const NODE = installed('mocking', ['jest@30', 'mocha@11', 'vitest@4', 'sinon@21', 'nock@14', 'msw@2'])
 const PYTHON = installPython(['pytest', 'freezegun', 'time-machine', 'pytest-mock', 'responses', 'requests-mock'])
-
-function installPython(packages: readonly string[]): string | null {
-  const dir = join(ROOT, 'node_modules/.cache/phaselock-test', `python-${packages.join('+')}`)
-  if (existsSync(dir)) return dir
-  const making = `${dir}.${process.pid}`
-  const done = spawnSync('python3', ['-m', 'pip', 'install', '--quiet', '--target', making, ...packages])
-  if (done.status === 0) renameSync(making, dir)
-  else rmSync(making, { recursive: true, force: true })
-  return done.status === 0 ? dir : null
-}
 
 let stand: Stand
 
@@ -145,12 +133,12 @@ describe.skipIf(!NODE.ok)(`libraries of Node.js${NODE.ok ? '' : ` (${NODE.reason
   })
 })
 
-describe.skipIf(PYTHON === null)('libraries of Python', () => {
+describe.skipIf(!PYTHON.ok)('libraries of Python', () => {
   const observe = (test: string): Promise<ObservedRun> =>
     stand.observe(
       { 'app.py': 'import datetime, time\n\ndef year():\n    return datetime.date.today().year\n', 'test_a.py': test },
       { run: 'python3 -m pytest -v', env: { PYTHONPATH: 'node_modules', PYTHONDONTWRITEBYTECODE: '1' } },
-      PYTHON ?? undefined,
+      PYTHON.ok ? PYTHON.dir : undefined,
     )
 
   it.each([

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../cli/program.js'
+import { installOnce } from '../install-once.js'
 
 const INSTALL_MS_MAX = 180_000
 // Where there is no registry, npm would wait for more than a minute before it says so.
@@ -22,28 +23,16 @@ export function installed(name: string, packages: readonly string[]): Installed 
     'node_modules/.cache/phaselock-test',
     `${name}-${packages.join('+').replace(/[^\w.+-]/g, '_')}`,
   )
-  if (existsSync(join(dir, 'node_modules'))) return { ok: true, dir }
-  const making = `${dir}.${process.pid}`
-  rmSync(making, { recursive: true, force: true })
-  mkdirSync(making, { recursive: true })
-  writeFileSync(join(making, 'package.json'), '{"name": "installed-for-a-test", "private": true}\n')
-  const done = spawnSync('npm', ['install', ...OPTIONS, ...packages], {
-    cwd: making,
-    encoding: 'utf8',
-    timeout: INSTALL_MS_MAX,
+  const reason = installOnce(dir, (making) => {
+    writeFileSync(join(making, 'package.json'), '{"name": "installed-for-a-test", "private": true}\n')
+    const done = spawnSync('npm', ['install', ...OPTIONS, ...packages], {
+      cwd: making,
+      encoding: 'utf8',
+      timeout: INSTALL_MS_MAX,
+    })
+    return done.status === 0 ? null : `npm cannot install ${packages.join(', ')}: ${findCause(done.stderr ?? '')}`
   })
-  if (done.status !== 0) {
-    rmSync(making, { recursive: true, force: true })
-    return { ok: false, reason: `npm cannot install ${packages.join(', ')}: ${findCause(done.stderr ?? '')}` }
-  }
-  try {
-    renameSync(making, dir)
-  } catch (error) {
-    // Another run was faster; then this one is thrown away.
-    rmSync(making, { recursive: true, force: true })
-    if (!existsSync(join(dir, 'node_modules'))) throw error
-  }
-  return { ok: true, dir }
+  return reason === null ? { ok: true, dir } : { ok: false, reason }
 }
 
 /** Node.js 22 from the registry, for programs that do not run on the one that runs the tests. */

@@ -1,21 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { built, ROOT } from '../cli/program.js'
 import { makePlace, type Place, type Served, serve } from '../e2e/process.js'
 import { git, makeRepository } from '../e2e/projects.js'
 import { PLAN } from '../e2e/walker.js'
-import { type Installed, installed } from '../mcp/packages.js'
+import { installed } from '../mcp/packages.js'
+import { installPython } from '../repositories/python-packages.js'
 import { openModel, type Script } from './model.js'
 import { KEY } from './stage.js'
 import { go, honest, isPending, PROJECT, waitsForPeople } from './work.js'
@@ -40,8 +32,8 @@ const INTEGRATIONS = [
     ...{ name: 'the OpenAI Agents SDK in TypeScript', file: 'openai-agents.ts' },
     find: () => installed('openai-agents', ['@openai/agents@0.20.0', 'zod@4']),
   },
-  { name: 'the OpenAI Agents SDK in Python', file: 'openai_agents.py', find: installPython },
-  { name: 'LangGraph', file: 'langgraph_agent.py', find: installPython },
+  { name: 'the OpenAI Agents SDK in Python', file: 'openai_agents.py', find: () => installPython(PYTHON_PACKAGES) },
+  { name: 'LangGraph', file: 'langgraph_agent.py', find: () => installPython(PYTHON_PACKAGES) },
 ]
 
 /** Ends its turn where a person has to decide, and asks again when it is told to go on. */
@@ -140,20 +132,4 @@ async function approve(server: Served): Promise<void> {
   const { body } = await server.call('GET', '/approvals', server.operator)
   for (const { id, digest } of body.approvals as { id: string; digest: string }[])
     await server.call('POST', `/approvals/${id}/decision`, server.operator, { decision: 'approve', digest })
-}
-
-function installPython(): Installed {
-  const dir = join(ROOT, 'node_modules/.cache/phaselock-test', `python-${PYTHON_PACKAGES.join('+')}`)
-  if (existsSync(dir)) return { ok: true, dir }
-  const making = `${dir}.${process.pid}`
-  const done = spawnSync('python3', ['-m', 'pip', 'install', '--quiet', '--target', making, ...PYTHON_PACKAGES], {
-    encoding: 'utf8',
-  })
-  if (done.status === 0) renameSync(making, dir)
-  else rmSync(making, { recursive: true, force: true })
-  if (done.status === 0) return { ok: true, dir }
-  return {
-    ok: false,
-    reason: `pip cannot install ${PYTHON_PACKAGES.join(', ')}: ${(done.stderr ?? '').trim().split('\n').at(-1)}`,
-  }
 }

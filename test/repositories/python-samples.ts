@@ -60,7 +60,7 @@ export const PYTEST: Sample = {
     'src/carts/__init__.py': '',
     'src/carts/price.py': PRICE,
   },
-  install: (dir) => makeEnvironment(dir, 'pytest', ['pytest']),
+  install: (dir) => makeEnvironment(dir, ['pytest']),
   code: { 'src/carts/sum.py': SUM },
 }
 
@@ -75,8 +75,8 @@ const UV: Sample = {
     'carts/price.py': PRICE,
   },
   install: (dir) => {
-    const uv = installPython('uv', ['uv'])
-    if (typeof uv === 'string') return uv
+    const uv = installPython(['uv'])
+    if (!uv.ok) return uv.reason
     const failed = run(join(uv.dir, 'bin/uv'), ['sync', '--quiet', '--native-tls'], dir)
     if (failed !== null) return `uv cannot install the packages: ${failed}`
     git(dir, 'add', 'uv.lock')
@@ -165,7 +165,7 @@ const DJANGO: Sample = {
       METHODS.price,
     ),
   },
-  install: (dir) => makeEnvironment(dir, 'django', ['django']),
+  install: (dir) => makeEnvironment(dir, ['django']),
   format: 'unittest',
   passed: 1,
   tests: {
