@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { addSeconds, chooseLeftOut, MAY_BE_LEFT_OUT, NPM_TEST_SECONDS_MAX, sortIntoSuites } from './suites.js'
@@ -88,14 +88,6 @@ describe('the suites', () => {
     expect(after.names.map((name) => after.getSeconds(name, 'usual'))).toEqual([0.1, 13, 10])
     expect(after.names.map((name) => after.getSeconds(name, 'full'))).toEqual([0.1, 50, 10])
     expect(after.getSeconds('a/gone', 'usual')).toBe(5)
-  })
-
-  it('[REQ-TIDY-7] docs/internals/testing.md lists every folder of tests', () => {
-    const text = readFileSync(join(ROOT, 'docs/internals/testing.md'), 'utf8')
-    const folders = readdirSync(import.meta.dirname, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && entry.name !== 'cases')
-      .map((entry) => entry.name)
-    expect(folders.filter((name) => !text.includes(`| \`${name}\` |`))).toEqual([])
   })
 
   it('[REQ-TIDY-7] a file of the full suite that the command line names runs, at full depth', () => {

@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process'
 const UNTIL_MS_MAX = 120_000
 // Each look at a screen starts a program.
 const LOOK_MS = 400
+// After that the key is pressed again.
+const PRESS_MS = 1_600
 
 export class Window {
   constructor(
@@ -45,7 +47,7 @@ export class Window {
 export async function pressUntil(window: Window, key: string, isSo: (screen: string) => boolean): Promise<void> {
   for (let tries = 0; tries < 20 && !isSo(window.screen()); tries += 1) {
     window.press(key)
-    await sleep(1500)
+    for (let looks = 0; looks < PRESS_MS / LOOK_MS && !isSo(window.screen()); looks += 1) await sleep(LOOK_MS)
   }
 }
 
