@@ -4,6 +4,8 @@ import { readServerNote } from '../src/cli/client/server-file.js'
 
 const READY_MS_MAX = 180_000
 const POLL_MS = 20
+// On a busy machine an answer takes seconds. A node that is cut off from its network gives none.
+const ANSWER_MS_MAX = 30_000
 
 /**
  * Waits until this very process serves the state directory, and gives its address. An answer alone proves nothing: it
@@ -14,7 +16,11 @@ export async function untilServed(child: ChildProcess, stateDir: string, output:
   const deadline = Date.now() + READY_MS_MAX
   for (;;) {
     const note = readServerNote(stateDir)
-    if (note?.pid === child.pid && note !== null && (await isReady(note.url))) return note.url
+    if (note?.pid === child.pid && note !== null) {
+      // As a number: the name is looked up for each connection.
+      const address = note.url.replace('//localhost:', '//127.0.0.1:')
+      if (await isReady(address)) return address
+    }
     if (child.exitCode !== null || child.signalCode !== null) {
       await closed
       throw new Error(`the server did not start:\n${output()}`)
@@ -26,7 +32,7 @@ export async function untilServed(child: ChildProcess, stateDir: string, output:
 
 async function isReady(url: string): Promise<boolean> {
   try {
-    return (await fetch(`${url}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
+    return (await fetch(`${url}/ready`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })).ok
   } catch {
     return false
   }

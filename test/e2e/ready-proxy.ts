@@ -23,6 +23,8 @@ export async function startReadyProxy(ports: readonly number[]): Promise<ReadyPr
     sent.set(port, (sent.get(port) ?? 0) + 1)
     pass(request, response, port)
   })
+  // On a busy machine an idle connection would be closed in the moment in which it is used again.
+  server.keepAliveTimeout = 0
   const look = async (port: number): Promise<void> => {
     const answer = await fetch(`http://127.0.0.1:${port}/ready`, { signal: AbortSignal.timeout(2_000) }).catch(
       () => null,
