@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findFreePort } from '../find-free-port.js'
 import { type Running, start } from './harness.js'
 
 const RUN_MS_MAX = 300_000
@@ -130,9 +131,7 @@ describe('services that tests need', () => {
       const blocked = JSON.stringify(await unnamed.ask())
       expect(blocked).toContain('ECONNREFUSED')
       expect(blocked).toContain('commands.tests.services')
-      const gone = await listen({ host: '127.0.0.1', port: 0 })
-      const address = `127.0.0.1:${port(gone)}`
-      await new Promise((resolve) => gone.close(resolve))
+      const address = `127.0.0.1:${await findFreePort()}`
       const down = await begin(test, `, services: {db: "${address}"}`, 'tests_are_failing')
       const answer = await down.ask()
       expect(answer).toMatchObject({ allowed: false })
@@ -178,6 +177,17 @@ describe('services that tests need', () => {
   })
 
   it(
+    '[REQ-SERVICE-6] what the command that starts it printed at its end is in the answer when it failed',
+    async () => {
+      const start = '(sleep 0.2; echo no room on the disk) & exit 1'
+      const services = JSON.stringify({ db: { address: `127.0.0.1:${await findFreePort()}`, start } })
+      const task = await begin(asks(`${port(echo)}, '127.0.0.1'`), `, services: ${services}`)
+      expect(JSON.stringify(await task.ask())).toMatch(/after it was started: .* ended with 1: no room on the disk/)
+    },
+    RUN_MS_MAX,
+  )
+
+  it(
     '[REQ-SERVICE-6] PostgreSQL is started by the contract, used and stopped',
     async (test) => {
       const bin = findPostgres()
@@ -189,9 +199,7 @@ describe('services that tests need', () => {
       if (as.length > 0) chownSync(data, 65534, 65534)
       const [program = '', ...words] = [...as, `${bin}/initdb`, '-D', data, '-U', 'postgres', '--auth=trust', '-N']
       execFileSync(program, words, { cwd: '/', stdio: 'ignore' })
-      const at = await listen({ host: '127.0.0.1', port: 0 })
-      const free = port(at)
-      await new Promise((resolve) => at.close(resolve))
+      const free = await findFreePort()
       const pg = (action: string): string => `${[...as, `${bin}/pg_ctl`].join(' ')} -D ${data} ${action}`
       const options = `-o '-p ${free} -c listen_addresses=127.0.0.1 -k ${data}'`
       const services = JSON.stringify({
