@@ -26,7 +26,7 @@ describe('a client that follows a run', () => {
     })()
     await expect.poll(() => heard).toContain('event: run_started')
     await server.call('POST', '/operators/guest/revoke', server.operator, { reason: 'gone' })
-    await expect.poll(() => isOver, { timeout: 5000 }).toBe(true)
+    await expect.poll(() => isOver).toBe(true)
     await hearing
     const token = agents[0]?.token ?? ''
     const said = await server.call('POST', `/coordinations/${id}/respond`, token, answer('for others'))

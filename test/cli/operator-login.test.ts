@@ -58,7 +58,7 @@ describe('phaselock login and operator sessions', () => {
       expect(existsSync(opened)).toBe(false)
       const { stdout } = await place.run(['login'], { env: { PATH, DISPLAY } })
       expect(stdout).toContain('The browser opens this link')
-      await vi.waitUntil(() => existsSync(opened), { timeout: 10_000 })
+      await vi.waitUntil(() => existsSync(opened), { timeout: 60_000 })
       expect(readFileSync(opened, 'utf8')).toBe(LINK.exec(stdout)?.[0])
     },
     MS,
@@ -106,7 +106,7 @@ describe('phaselock operator passphrase', () => {
       expect(await set()).toMatchObject({ code: 2, stderr: expect.stringContaining('--new-file') })
       expect(await set('--new-file', first)).toMatchObject({ code: 1, stderr: expect.stringContaining('--first-code') })
       expect(await set('--new-file', first, '--code', 'guessed')).toMatchObject({ code: 1 })
-      await vi.waitUntil(() => LINK.test(server.output()), { timeout: 20_000 })
+      await vi.waitUntil(() => LINK.test(server.output()), { timeout: 60_000 })
       const code = takeCode(server.output())
       expect(await set('--new-file', first, '--code', code)).toMatchObject({
         ...{ code: 0, stdout: expect.stringContaining('Your passphrase is set.') },

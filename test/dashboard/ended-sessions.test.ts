@@ -93,7 +93,7 @@ describe.skipIf(findBrowser() === null)('sessions in the browser', () => {
       // Localhost with another port is the same site for a browser: it sends the cookie along.
       const attack = await page.context().newPage()
       await attack.goto(`http://localhost:${(elsewhere.address() as AddressInfo).port}/`)
-      await expect.poll(() => attack.title(), { timeout: 20_000 }).toBe('tried')
+      await expect.poll(() => attack.title()).toBe('tried')
       for (const frame of attack.frames().slice(1)) expect(await frame.locator('#root').count()).toBe(0)
     } finally {
       elsewhere.close()

@@ -132,9 +132,9 @@ describe.skipIf(findBrowser() === null)('hostile content of agents', () => {
     await page.evaluate("window.layingOut = setInterval(() => window.dispatchEvent(new Event('resize')), 1)")
     for (let time = 0; time < 3; time += 1) {
       await page.emulateMedia({ media: 'print' })
-      await expect.poll(() => shown.count(), { timeout: 20_000 }).toBeGreaterThanOrEqual(PRINTED_LINES)
+      await expect.poll(() => shown.count()).toBeGreaterThanOrEqual(PRINTED_LINES)
       await page.emulateMedia({ media: 'screen' })
-      await expect.poll(() => shown.count(), { timeout: 20_000 }).toBeLessThan(1000)
+      await expect.poll(() => shown.count()).toBeLessThan(1000)
     }
     await page.evaluate('clearInterval(window.layingOut)')
     await page.getByRole('article').filter({ hasText: 'long.test.js' }).waitFor()

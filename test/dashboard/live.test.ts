@@ -53,7 +53,7 @@ describe.skipIf(findBrowser() === null)('pages stay true while the world changes
       page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} })
         document.dispatchEvent(new Event('visibilitychange'))`)
     await setHidden(true)
-    await expect.poll(() => ended.filter((url) => url.endsWith(`/${id}/stream`)).length, { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => ended.filter((url) => url.endsWith(`/${id}/stream`)).length).toBe(1)
     await setHidden(false)
     await page.getByRole('heading', { name: 'ada won' }).waitFor({ timeout: 60_000 })
     await page.context().close()

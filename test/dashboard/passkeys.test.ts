@@ -66,6 +66,6 @@ const LINK = /http:\/\/localhost:\d+\/login#code=[\w-]+/
 
 /** The server is ready a moment before it has printed the link. */
 async function findFirstLink({ server }: Stage): Promise<string> {
-  await vi.waitUntil(() => LINK.test(server.output()), { timeout: 20_000 })
+  await vi.waitUntil(() => LINK.test(server.output()), { timeout: 60_000 })
   return LINK.exec(server.output())?.[0] ?? ''
 }

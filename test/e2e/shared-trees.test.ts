@@ -176,7 +176,7 @@ describe.skipIf(bin === null)('work trees that nodes share (skipped where Postgr
     const lock = new FileLock(join(disk, 'kept', 'locks', `${first.id}.lock`))
     expect(await lock.take(5_000)).toBe(true)
     const write = agent.use('write_files', { files: [{ path, content: TEST }] })
-    await expect.poll(async () => (await readTypes('T1')).at(-1), { timeout: 10_000 }).toBe('tool_allowed')
+    await expect.poll(async () => (await readTypes('T1')).at(-1)).toBe('tool_allowed')
     first.server.child.kill('SIGSTOP')
     await waitUntilAway(second, first)
     // As if it had been stopped in the middle of the change: nobody can know what it still writes.
@@ -200,7 +200,7 @@ describe.skipIf(bin === null)('work trees that nodes share (skipped where Postgr
     const agent = await claim(first.server, 'T1')
     await agent.plan()
     const late = agent.use('bash', { command: 'sleep 2; mkdir -p tests; echo late > tests/late.test.js' })
-    await expect.poll(async () => (await readTypes('T1')).at(-1), { timeout: 10_000 }).toBe('tool_allowed')
+    await expect.poll(async () => (await readTypes('T1')).at(-1)).toBe('tool_allowed')
     first.server.child.kill('SIGSTOP')
     await waitUntilAway(second, first)
     expect(await adopt(second, first)).toMatchObject({ status: 200 })

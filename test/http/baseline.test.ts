@@ -90,7 +90,7 @@ describe('the tests of the tree that work began with', () => {
     expect((await scene.run.call('POST', '/tasks/release', scene.token, call)).status).toBe(200)
     await scene.run.addTask({ id: 'u' })
     await scene.run.claim('b', await scene.run.addAgent('b'), 'u')
-    await expect.poll(() => baselines('u'), { timeout: 2500 }).toHaveLength(1)
+    await expect.poll(() => baselines('u')).toHaveLength(1)
     expect((await baselines('u'))[0]?.data.run).toBe((await baselines())[0]?.data.run)
     expect(readdirSync(join(scene.run.stateDir, 'baselines'))).toHaveLength(1)
   })

@@ -59,9 +59,9 @@ describe('while the gates of a task are checked', () => {
     )
 
   it('[REQ-CHECKING-1] every view says so from the first moment to the last, and the status stays active', async () => {
-    await expect.poll(views, { timeout: 5000 }).toEqual(all(false))
+    await expect.poll(views).toEqual(all(false))
     const moving = run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase: 'DONE' })
-    await expect.poll(views, { timeout: 6500 }).toEqual(all(true))
+    await expect.poll(views).toEqual(all(true))
     expect((await look('/tasks/t')).status).toBe('active')
     expect((await moving).body).toMatchObject({ allowed: true })
     expect((await look('/tasks/t')).checking).toBe(false)
@@ -89,7 +89,7 @@ describe('while the gates of a task are checked', () => {
     ]
     for (const step of await steps()) expect(step).toBe('Finish WORK, then request DONE.')
     const moving = run.call('POST', '/tasks/transition', token, { task_id: 't', target_phase: 'DONE' })
-    await expect.poll(async () => (await look('/tasks/t')).checking, { timeout: 5000 }).toBe(true)
+    await expect.poll(async () => (await look('/tasks/t')).checking).toBe(true)
     for (const step of await steps()) {
       expect(step).toMatch(/^The gate from WORK to DONE is being checked since \d\d:\d\d:\d\d UTC: wait for the answer/)
       expect(step).not.toContain('Finish WORK')

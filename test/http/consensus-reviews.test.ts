@@ -136,7 +136,7 @@ describe('a phase that reviewers vote on', () => {
     ballot.agent = await server.addAgent('agent-t')
     await ballot.claim()
     await expect
-      .poll(async () => (await ballot.blockers({ artifacts: {} }))[0]?.message, { timeout: 5000 })
+      .poll(async () => (await ballot.blockers({ artifacts: {} }))[0]?.message)
       .toContain('consensus failed: 1 vote for reviewer_a, at least 2 needed.')
   })
 

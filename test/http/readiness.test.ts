@@ -28,7 +28,7 @@ it('[REQ-READY-1] a store that takes no appends is not ready, until it does agai
 
     rmdirSync(head)
     renameSync(`${head}.aside`, head)
-    await expect.poll(ask, { timeout: 20_000, interval: 200 }).toEqual([200, { status: 'ready' }])
+    await expect.poll(ask, { interval: 200 }).toEqual([200, { status: 'ready' }])
     expect((await server.call('POST', '/tasks', server.operator, { title: 'two' })).status).toBe(201)
   } finally {
     await server.stop()

@@ -113,7 +113,7 @@ describe('what operators see of the server', () => {
 
   it('[REQ-SHOWN-4] webhooks show their newest deliveries and never the path of an address', async () => {
     const webhooks = async () => (await get('/webhooks')).body
-    await expect.poll(webhooks, { timeout: 20_000 }).toMatchObject({
+    await expect.poll(webhooks).toMatchObject({
       webhooks: [
         {
           ...{ url: `http://127.0.0.1:${port}/…`, events: ['task_created', 'task_completed'], problem: null },
@@ -123,7 +123,7 @@ describe('what operators see of the server', () => {
     })
     answer = 500
     await run.addTask({ id: 'third' })
-    await expect.poll(webhooks, { timeout: 20_000 }).toMatchObject({
+    await expect.poll(webhooks).toMatchObject({
       webhooks: [
         {
           problem: 'The last delivery failed: it answered 500.',

@@ -25,9 +25,10 @@ describe('a server that is killed in the middle of a merge', () => {
       git(place.workspace, 'branch', '-M', 'main')
       const contract = join(place.dir, 'small.yaml')
       writeFileSync(contract, CONTRACT)
+      // The server that goes on after a kill is the next one to be killed.
+      let server = await serve(place, contract)
       for (let round = 0; round < ROUNDS; round += 1) {
         const id = `t${round}`
-        let server = await serve(place, contract)
         const operate = (path: string, body: object) =>
           server.call('POST', path, server.operator, { reason: 'because', ...body })
         const added = await server.call('POST', '/tasks', server.operator, { title: id, id, worktree: true })
@@ -58,8 +59,8 @@ describe('a server that is killed in the middle of a merge', () => {
             .filter((one) => one === id),
         ).toHaveLength(1)
         expect(git(place.workspace, 'status', '--porcelain')).toBe('')
-        await server.stop()
       }
+      await server.stop()
       place.remove()
     },
     MS,
