@@ -37,7 +37,7 @@ describe('kill -9 while the tests of the starting tree run', () => {
       // First while the run is being started, then in the middle of it.
       await expect.poll(() => running().length, { interval: 5 }).toBeGreaterThan(0)
       await server.kill()
-      await expect.poll(running).toEqual([])
+      await expect.poll(running, { timeout: 5000 }).toEqual([])
       server = await serve(place, contract)
       const asked = Walker.goOn(server, before)
         .move('IMPL')
@@ -45,7 +45,7 @@ describe('kill -9 while the tests of the starting tree run', () => {
       await expect.poll(running).toContain(`sleep ${SLEEP}`)
       await server.kill()
       expect(await asked).toBeNull()
-      await expect.poll(running).toEqual([])
+      await expect.poll(running, { timeout: 5000 }).toEqual([])
 
       server = await serve(place, contract)
       const agent = Walker.goOn(server, before)

@@ -46,7 +46,7 @@ describe('kill -9 during the inverted run', () => {
       await nextRun(new Set([plain]))
       await server.kill()
       expect(await asked).toBeNull()
-      await expect.poll(sleeping).toEqual([])
+      await expect.poll(sleeping, { timeout: 5000 }).toEqual([])
 
       server = await serve(place, contract)
       const { body } = await server.call('GET', '/tasks/killed', server.operator)
