@@ -148,11 +148,11 @@ ${CODE}export const pick = () => 'Eve'\n`
   assert.equal(sum, 5)
 })
 `
-    const task = await inImpl(waiting, { ...NODE, inverted: '{max_seconds: 6}' })
+    const task = await inImpl(waiting, { ...NODE, inverted: '{max_seconds: 12}' })
     expect(await task.green()).toEqual([])
     expect(await task.ran()).toMatchObject({ grade: 'proved', inverted: { proved: 1, no_evidence: 0 } })
     const silent = waiting.replace('  assert.equal(sum, 5)\n', '')
-    const other = await inImpl(silent, { ...NODE, inverted: '{max_seconds: 6}' })
+    const other = await inImpl(silent, { ...NODE, inverted: '{max_seconds: 12}' })
     const [blocked] = await other.green()
     expect(blocked?.message).toContain('the inverted run took too long')
   }, 120_000)
