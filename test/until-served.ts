@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readServerNote } from '../src/cli/client/server-file.js'
+import { endAtExit } from './leaving.js'
 
 const READY_MS_MAX = 180_000
 const POLL_MS = 20
@@ -9,9 +10,11 @@ const ANSWER_MS_MAX = 30_000
 
 /**
  * Waits until this very process serves the state directory, and gives its address. An answer alone proves nothing: it
- * may come from another test's server. Throws what the process printed when it ends before.
+ * may come from another test's server. Throws what the process printed when it ends before. The server goes with the
+ * process of the test, also when the test fails.
  */
 export async function untilServed(child: ChildProcess, stateDir: string, output: () => string): Promise<string> {
+  endAtExit(child)
   const closed = once(child, 'close')
   const deadline = Date.now() + READY_MS_MAX
   for (;;) {
