@@ -14,7 +14,11 @@ function makeFolder(): string {
 
 it('[REQ-TIDY-12] a shared folder is filled once; a process that needs it meanwhile waits', async () => {
   const dir = join(makeFolder(), 'deep/er')
-  expect(installOnce(dir, (making) => (writeFileSync(join(making, 'a'), 'first'), null))).toBeNull()
+  const install = (making: string) => {
+    writeFileSync(join(making, 'a'), 'first')
+    return null
+  }
+  expect(installOnce(dir, install)).toBeNull()
   expect(installOnce(dir, () => 'a second time')).toBeNull()
   expect(readFileSync(join(dir, 'a'), 'utf8')).toBe('first')
 
