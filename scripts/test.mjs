@@ -10,7 +10,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
-import { freemem, tmpdir } from 'node:os'
+import { availableParallelism, freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { install, prepare, ROOT, say } from './prepare.mjs'
 import { installSystemPackages } from './system-packages.mjs'
@@ -21,6 +21,8 @@ const SUITES = {
   integration: { projects: ['shared', 'separate', 'named'], builds: true, checks: false },
   full: { projects: [], builds: true, checks: true, environment: { PHASELOCK_DEPTH: 'full' } },
 }
+// As in vitest.config.ts.
+const WORKERS_BESIDE_CORES = 4
 const CHECKS = [
   ['style and lint', 'node_modules/@biomejs/biome/bin/biome', 'check', '.'],
   ['the core without ambient types', 'node_modules/typescript/bin/tsc', '-p', 'src/core/tsconfig.json'],
@@ -35,7 +37,8 @@ const isWhole = given.every((word) => /^--shard=1\/\d+$/.test(word))
 const suite = SUITES[name]
 const count = { passed: 0, failed: 0, skipped: 0 }
 
-if (name === 'full' && given.length === 0) say('The full run takes more than an hour on two cores.')
+if (name === 'full' && given.length === 0)
+  say(`By test/times.json the full run takes about ${estimateMinutes()} minutes on this machine.`)
 // Started first: it goes on while packages are installed and the program is built.
 const installed = suite.builds ? installSystemPackages() : null
 if (suite.builds) prepare()
@@ -80,6 +83,12 @@ async function countTests() {
     rmSync(folder, { recursive: true, force: true })
   }
   if (ran !== 0 && count.failed === 0) count.failed += 1
+}
+
+function estimateMinutes() {
+  const times = Object.values(JSON.parse(readFileSync(join(ROOT, 'test/times.json'), 'utf8')))
+  const seconds = times.reduce((sum, { usual = 0, full = usual }) => sum + full, 0)
+  return Math.round(seconds / 60 / (availableParallelism() + WORKERS_BESIDE_CORES))
 }
 
 function runTests(options) {
