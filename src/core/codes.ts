@@ -105,6 +105,10 @@ export const CODES = {
   },
   no_active_task: { title: 'The agent holds no task', remedy: 'Claim a task first.' },
   agents_paused: { title: 'All agents are paused', remedy: 'Wait until an operator runs `phaselock unpause`.' },
+  method_not_allowed: {
+    title: 'The path does not take this method',
+    remedy: 'Use one of the methods in the header Allow of the answer.',
+  },
   payload_too_large: { title: 'The body is too large', remedy: 'Send less in one request.' },
   unsupported_media_type: { title: 'The body is not JSON', remedy: 'Send "Content-Type: application/json".' },
   idempotency_mismatch: {

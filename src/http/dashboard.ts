@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { packagePath } from '../base/package-root.js'
+import { isReadMethod } from './is-read-method.js'
 
 /** Addresses of the dashboard. Each answers with the same document; the program in it shows the page. */
 export const DASHBOARD_PATHS = [
@@ -63,9 +64,7 @@ export function addDashboard(server: FastifyInstance): Dashboard {
   }
   const sendDocument = (reply: FastifyReply): FastifyReply =>
     sendFile(reply.header('cache-control', 'no-cache'), '.html', loadFiles().get('index.html') ?? NOT_BUILT)
-  // HEAD too: it is how people try whether a page is there (`curl -I`).
-  for (const path of DASHBOARD_PATHS)
-    server.get(path, { exposeHeadRoute: true }, async (_request, reply) => sendDocument(reply))
+  for (const path of DASHBOARD_PATHS) server.get(path, async (_request, reply) => sendDocument(reply))
   server.get(ASSETS_PATH, async (request, reply) => {
     const { name } = request.params as { readonly name: string }
     const file = loadFiles().get(`assets/${name}`)
@@ -81,7 +80,7 @@ const FOR_PROGRAMS = /^\/(api|mcp|assets)(\/|\?|$)/
 
 /** Whether a person typed the address or followed a link to it: a browser asks for a document. */
 export function asksForPage({ method, url, headers }: FastifyRequest): boolean {
-  return method === 'GET' && /(^|,)\s*text\/html\b/i.test(headers.accept ?? '') && !FOR_PROGRAMS.test(url)
+  return isReadMethod(method) && /(^|,)\s*text\/html\b/i.test(headers.accept ?? '') && !FOR_PROGRAMS.test(url)
 }
 
 function sendFile(reply: FastifyReply, kind: string, content: Buffer | string): FastifyReply {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { exportEvents } from '../app/ledger/export-events.js'
 import type { Orchestrator } from '../app/orchestrator.js'
@@ -31,6 +31,10 @@ export function addExport(
         refuse('rate_limited', 'Other exports are running; try again.').problem,
         principal,
       )
+    reply
+      .type('application/x-ndjson')
+      .header('content-disposition', 'attachment; filename="phaselock-ledger.jsonl"')
+    if (request.method === 'HEAD') return reply.send(Readable.from([]))
     running += 1
     const out = new PassThrough()
     const filter = readAuditFilter(request.query as Record<string, string>)
@@ -43,10 +47,7 @@ export function addExport(
       .finally(() => {
         running -= 1
       })
-    return reply
-      .type('application/x-ndjson')
-      .header('content-disposition', 'attachment; filename="phaselock-ledger.jsonl"')
-      .send(out)
+    return reply.send(out)
   })
 }
 

@@ -54,11 +54,35 @@ export const FIELD = {
     description: 'Its id or, in a workflow of documents, its number.',
   },
   tool: { type: 'string', minLength: 1, maxLength: 200 },
-  key: { type: 'string', minLength: 1, maxLength: 200, description: 'The same as the header Idempotency-Key.' },
+  key: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 200,
+    pattern: '^[\\x20-\\x7e]*$',
+    description: 'Printable ASCII; the same as the header Idempotency-Key.',
+  },
   limit: { type: 'integer', minimum: 1, maximum: 1000, description: 'How many at most.' },
-  cursor: { type: 'string', maxLength: 200, description: '`next_cursor` of the page before.' },
+  cursor: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 200,
+    pattern: '^[A-Za-z0-9_.-]*$',
+    description: '`next_cursor` of the page before.',
+  },
   time: { type: 'string', format: 'date-time', description: 'RFC 3339.' },
 } as const satisfies Record<string, JsonObject>
+
+/** The header Idempotency-Key. Spaces at its ends do not arrive. */
+export const IDEMPOTENCY_KEY: JsonObject = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$',
+  description: 'Printable ASCII, 1 to 200 characters.',
+}
+
+/** The largest number that a query can have. */
+export const NUMBER_MAX = 999_999_999_999_999
 
 const SIGNED_CHARS_MAX = 8192
 const SIGNED_TEXT = { type: 'string', maxLength: SIGNED_CHARS_MAX } as const

@@ -10,6 +10,7 @@ import { type Problem, refuse } from '../app/result.js'
 import { isObject } from '../core/json.js'
 import { askNode } from './ask-node.js'
 import { findStream } from './find-stream.js'
+import { isReadMethod } from './is-read-method.js'
 import { keepForwardedSession, readSessionCookie } from './session-cookie.js'
 
 type Cluster = NonNullable<Orchestrator['ledger']['cluster']>
@@ -98,7 +99,7 @@ export class Forwarder {
       const said = await askNode({ url: node.url, request, headers, body, isAlive })
       if (said.kind === 'answered') return said.answer
       // What only reads can be asked again.
-      if (said.kind === 'gone' && request.method !== 'GET') return null
+      if (said.kind === 'gone' && !isReadMethod(request.method)) return null
       tried = node.epoch
     }
     return null

@@ -8,6 +8,7 @@ import type { RecordRefusal } from '../mcp/call-tool.js'
 import type { McpBearer } from '../mcp/caller.js'
 import type { McpEntrance } from '../mcp/entrance.js'
 import type { Gatekeeper } from './gatekeeper.js'
+import { isReadMethod } from './is-read-method.js'
 import { buildProblemDocument, getStatus } from './problem.js'
 import { isFault, toErrorProblem } from './problem-of-error.js'
 
@@ -83,7 +84,8 @@ function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || !PASSED_ON.test(name) ? [] : [[name, String(value)]],
   )
-  const passedOn = new Request(`http://localhost${PATH}`, { method: request.method, headers, signal: gone.signal })
+  const method = isReadMethod(request.method) ? 'GET' : request.method
+  const passedOn = new Request(`http://localhost${PATH}`, { method, headers, signal: gone.signal })
   // A Request's own signal follows ours only while the Request lives, so keep it until the client has disconnected.
   reply.raw.once('close', () => endOf(passedOn, gone))
   return passedOn

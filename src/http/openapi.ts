@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../core/json.js'
 import { Components } from './answers/components.js'
 import { makeList } from './answers/schema-parts.js'
 import { BLOCKER } from './answers/task-answers.js'
+import { IDEMPOTENCY_KEY } from './fields.js'
 import type { RouteDescription } from './route.js'
 
 /** The OpenAPI 3.1 document, generated from the table and schemas that serve the requests. */
@@ -87,7 +88,7 @@ function buildIdempotencyKey(): JsonObject {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
-    schema: { type: 'string', minLength: 1, maxLength: 200 },
+    schema: IDEMPOTENCY_KEY,
   }
 }
 

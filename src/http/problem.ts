@@ -25,6 +25,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   host_not_allowed: 403,
   not_found: 404,
   no_task_available: 404,
+  method_not_allowed: 405,
   conflict: 409,
   outcome_unknown: 409,
   already_claimed: 409,

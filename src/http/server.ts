@@ -27,8 +27,10 @@ import { parseBody } from './json-body.js'
 import { addLogin } from './login-route.js'
 import { addMcp } from './mcp-route.js'
 import { Metrics } from './metrics.js'
+import { PathMethods } from './path-methods.js'
 import { isFault, toErrorProblem } from './problem-of-error.js'
 import { addProcessRoutes } from './process-routes.js'
+import { readUnsentBodies } from './read-unsent.js'
 import { type Call, describeCall, type Route } from './route.js'
 import { METRICS_SUMMARY, ROUTES } from './routes/all.js'
 import { findOrigin, formatEndedCookie, readSessionCookie } from './session-cookie.js'
@@ -72,8 +74,6 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   const clientErrors = new ClientErrors()
   const server = Fastify({
     logger: false,
-    // A HEAD of the stream of events would wait for an end that never comes.
-    exposeHeadRoutes: false,
     bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
     // Tools may run for minutes without a byte on the wire: only a client that is slow to send is cut off.
     connectionTimeout: 0,
@@ -92,6 +92,9 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   const forwarder = new Forwarder(app)
   const gate = new Gatekeeper(app, options, agentSockets, forwarder)
 
+  const pathMethods = new PathMethods(server)
+
+  readUnsentBodies(server)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     forwarder.keepBody(request.raw, body as string)
@@ -111,9 +114,12 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     if (gate.isStopping) reply.raw.shouldKeepAlive = false
     const problem = gate.findFirstProblem(request)
     if (problem?.code === 'shutting_down') reply.header(NODE_UNTAKEN, '1')
-    if (problem === null) done()
     // Without the catch, a refusal that cannot be recorded would never be answered.
-    else gate.refuse(request, reply, problem).catch((error: unknown) => reply.send(error))
+    if (problem !== null)
+      return void gate.refuse(request, reply, problem).catch((error: unknown) => reply.send(error))
+    const methods = request.is404 ? pathMethods.find(request.url) : []
+    if (methods.length === 0) done()
+    else refuseMethod(request, reply, methods)
   })
   addRefresh(server, app)
   server.addHook('onResponse', (request, reply, done) => {
@@ -153,6 +159,12 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
   addExport(server, { app, gate, prefix: API })
   addStreams(server, { app, gate, streams, prefix: API, scheme })
   return { server, announceStop: () => gate.announceStop(), drain: () => gate.drain(), agentSockets }
+}
+
+// Before the body is read: it is of no interest.
+function refuseMethod({ method }: FastifyRequest, reply: FastifyReply, methods: readonly string[]): void {
+  const allowed = methods.join(', ')
+  answerProblem(reply.header('allow', allowed), refuse('method_not_allowed', `${method} is not for this path; it takes ${allowed}.`).problem)
 }
 
 // Tokens, sessions and pauses are read from memory: where other nodes change them too, memory is brought up to date
@@ -241,8 +253,6 @@ function mayBeKept(value: JsonObject): boolean {
   return !isChecking(value) && typeof value.phase_token !== 'string'
 }
 
-const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,200}$/
-
 interface Asked {
   readonly request: FastifyRequest
   readonly confirmation: JsonObject | undefined
@@ -256,12 +266,7 @@ async function handleCall(route: Route, call: Call, { request, confirmation }: A
     status: route.success ?? 200,
     result: await handleConfirmed(route, one, confirmation),
   })
-  if (route.method === 'GET' || key === undefined) return fresh(call)
-  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key))
-    return {
-      status: 400,
-      result: refuse('invalid_request', 'Idempotency-Key: must be 1 to 200 printable ASCII characters.'),
-    }
+  if (route.method === 'GET' || typeof key !== 'string') return fresh(call)
   const { phase_token: _token, idempotency_key: _key, confirmation: _confirmation, ...said } = call.body
   const bodyHash = sha256Hex(JSON.stringify([route.method, request.url, hidePassphrase(app, said)]))
   // Stored as a hash, so that the store does not reveal the client's key.

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { computeCsrfToken } from '../app/identity/sessions.js'
 import { type Problem, refuse } from '../app/result.js'
 import { sha256Hex } from '../base/sha256.js'
+import { isReadMethod } from './is-read-method.js'
 
 const MAX_AGE_SECONDS = 12 * 3600
 
@@ -40,7 +41,7 @@ export function findForgeryProblem(request: IncomingMessage, cookie: string): Pr
   const site = request.headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
     return refuse('host_not_allowed', 'The request came from a page of another origin.').problem
-  if (request.method === 'GET') return null
+  if (isReadMethod(request.method ?? '')) return null
   const given = request.headers['x-csrf-token']
   if (typeof given === 'string' && sha256Hex(given) === sha256Hex(computeCsrfToken(cookie))) return null
   return refuse(

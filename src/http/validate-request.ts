@@ -4,6 +4,8 @@ import type { FastifyRequest } from 'fastify'
 import { type Problem, refuse } from '../app/result.js'
 import type { JsonObject } from '../core/json.js'
 import { formatCount } from '../core/text.js'
+import { IDEMPOTENCY_KEY } from './fields.js'
+import { isReadMethod } from './is-read-method.js'
 import type { RouteDescription } from './route.js'
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true })
@@ -11,14 +13,17 @@ const addFormats = formatsModule as unknown as (instance: Ajv2020) => void
 addFormats(ajv)
 const PROBLEMS_SHOWN_MAX = 10
 
-/** Validates body and query of a route against the schemas that its documentation shows. */
+/** Validates idempotency key, body and query of a route against the schemas that its documentation shows. */
 export function requestValidator(route: RouteDescription): (request: FastifyRequest) => Problem | null {
   return (request) => {
+    const key = isReadMethod(request.method) ? undefined : request.headers['idempotency-key']
+    const wrongKey = key === undefined ? null : findFieldProblem(IDEMPOTENCY_KEY, 'Idempotency-Key', key)
+    if (wrongKey !== null) return wrongKey
     const { body, query } = getValidators(route)
     if (body !== null && !body(request.body ?? {})) return makeProblem(body, '')
     if (
       body === null &&
-      request.method !== 'GET' &&
+      !isReadMethod(request.method) &&
       request.body !== undefined &&
       request.body !== null &&
       Object.keys(request.body).length > 0

@@ -3,7 +3,7 @@ import { ok } from '../../app/result.js'
 import { toEventView, toIsoTimeOrNull } from '../../app/wire.js'
 import { EVENT, LEDGER_CHECK, LEDGER_STATS } from '../answers/admin-answers.js'
 import { allowNull, COUNT, makeList, makeObject, TEXT } from '../answers/schema-parts.js'
-import { FIELD } from '../fields.js'
+import { FIELD, NUMBER_MAX } from '../fields.js'
 import { parseLimit, parseTime } from '../query.js'
 import type { Route, RouteDescription } from '../route.js'
 
@@ -18,7 +18,7 @@ const FILTERS = {
   actor: { type: 'string', minLength: 1, maxLength: 200, description: 'As in the event: `operator:admin`.' },
   stream: { type: 'string', minLength: 1, maxLength: 200, description: 'As in the event: `system`, `task:ID`.' },
   q: { type: 'string', minLength: 2, maxLength: 200, description: 'Text in the data of the event, in any case.' },
-  after_seq: { type: 'integer', minimum: 0, description: 'Only events after this one.' },
+  after_seq: { type: 'integer', minimum: 0, maximum: NUMBER_MAX, description: 'Only events after this one.' },
   success: { enum: ['true', 'false'] },
   since: FIELD.time,
   until: FIELD.time,

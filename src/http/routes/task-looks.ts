@@ -2,6 +2,7 @@ import { showTaskDiff } from '../../app/diffs/task-diff.js'
 import { showStateAt } from '../../app/past/state-at.js'
 import { TASK_DIFF } from '../answers/diff-answers.js'
 import { TASK_STATE } from '../answers/past-answers.js'
+import { NUMBER_MAX } from '../fields.js'
 import type { Route } from '../route.js'
 
 const VISIT = '[1-9][0-9]{0,5}'
@@ -42,7 +43,7 @@ export const TASK_LOOK_ROUTES: readonly Route[] = [
     id: 'getTaskState',
     summary: 'A task as it was at an event of the ledger',
     query: {
-      at: { type: 'integer', minimum: 1, description: '`seq` of an event; default: the newest.' },
+      at: { type: 'integer', minimum: 1, maximum: NUMBER_MAX, description: '`seq` of an event; default: the newest.' },
     },
     answer: '`{task_id, at, last_seq, task, phases, artifacts, gates, approvals, changed_paths}`',
     response: TASK_STATE,

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../core/json.js'
 import type { Command } from '../../core/task/command.js'
 import { TIMELINE } from '../answers/admin-answers.js'
 import * as ANSWERS from '../answers/task-answers.js'
-import { FIELD, shape } from '../fields.js'
+import { FIELD, NUMBER_MAX, shape } from '../fields.js'
 import { parseLimit } from '../query.js'
 import { type Call, type Route, requireOperator } from '../route.js'
 
@@ -158,7 +158,7 @@ export const TASK_ROUTES: readonly Route[] = [
     path: '/tasks/:id/timeline',
     id: 'getTimeline',
     summary: 'Every event of the task, oldest first',
-    query: { after: { type: 'integer', minimum: 0, description: 'Version to start after.' }, limit: FIELD.limit },
+    query: { after: { type: 'integer', minimum: 0, maximum: NUMBER_MAX, description: 'Version to start after.' }, limit: FIELD.limit },
     answer: '`{events, next_after}`',
     response: TIMELINE,
     handle: async ({ app, params, query }) => {

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refuseUnknownRun } from '../../app/councils/operate-councils.js'
 import { formatCaller, type Principal } from '../../app/identity/identity.js'
@@ -31,6 +32,7 @@ export function addStreams(server: FastifyInstance, parts: Parts): void {
     if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
     const caller = formatStreamOwner(principal)
     if (!streams.hasRoom(caller)) return gate.refuse(request, reply, refuseTooManyStreams(), principal)
+    if (request.method === 'HEAD') return sendStreamHead(reply)
     endWithSession(app, principal, reply)
     return streamEvents({ app, streams, scope: seen.value, caller }, request, reply)
   })
@@ -65,8 +67,14 @@ async function followRun(
   if (!seen.ok) return gate.refuse(request, reply, seen.problem, principal)
   const caller = formatStreamOwner(principal)
   if (!streams.hasRoom(caller)) return gate.refuse(request, reply, refuseTooManyStreams(), principal)
+  if (request.method === 'HEAD') return sendStreamHead(reply)
   endWithSession(app, principal, reply)
   return streamRun({ app, streams, caller, id, endsWith: seen.value.endsWith }, request, reply)
+}
+
+// The headers of a stream; its events would have no end.
+function sendStreamHead(reply: FastifyReply): FastifyReply {
+  return reply.type('text/event-stream').send(Readable.from([]))
 }
 
 // Each session of an operator may have its own streams.
