@@ -31,9 +31,7 @@ export function addExport(
         refuse('rate_limited', 'Other exports are running; try again.').problem,
         principal,
       )
-    reply
-      .type('application/x-ndjson')
-      .header('content-disposition', 'attachment; filename="phaselock-ledger.jsonl"')
+    reply.type('application/x-ndjson').header('content-disposition', 'attachment; filename="phaselock-ledger.jsonl"')
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
     running += 1
     const out = new PassThrough()

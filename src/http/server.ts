@@ -164,7 +164,10 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
 // Before the body is read: it is of no interest.
 function refuseMethod({ method }: FastifyRequest, reply: FastifyReply, methods: readonly string[]): void {
   const allowed = methods.join(', ')
-  answerProblem(reply.header('allow', allowed), refuse('method_not_allowed', `${method} is not for this path; it takes ${allowed}.`).problem)
+  answerProblem(
+    reply.header('allow', allowed),
+    refuse('method_not_allowed', `${method} is not for this path; it takes ${allowed}.`).problem,
+  )
 }
 
 // Tokens, sessions and pauses are read from memory: where other nodes change them too, memory is brought up to date

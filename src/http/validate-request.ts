@@ -16,8 +16,7 @@ const PROBLEMS_SHOWN_MAX = 10
 /** Validates idempotency key, body and query of a route against the schemas that its documentation shows. */
 export function requestValidator(route: RouteDescription): (request: FastifyRequest) => Problem | null {
   return (request) => {
-    const key = isReadMethod(request.method) ? undefined : request.headers['idempotency-key']
-    const wrongKey = key === undefined ? null : findFieldProblem(IDEMPOTENCY_KEY, 'Idempotency-Key', key)
+    const wrongKey = findKeyProblem(request)
     if (wrongKey !== null) return wrongKey
     const { body, query } = getValidators(route)
     if (body !== null && !body(request.body ?? {})) return makeProblem(body, '')
@@ -35,6 +34,12 @@ export function requestValidator(route: RouteDescription): (request: FastifyRequ
       ? refuse('invalid_request', 'The path contains a NUL character.').problem
       : null
   }
+}
+
+function findKeyProblem({ method, headers }: FastifyRequest): Problem | null {
+  const key = headers['idempotency-key']
+  if (key === undefined || isReadMethod(method)) return null
+  return findFieldProblem(IDEMPOTENCY_KEY, 'Idempotency-Key', key)
 }
 
 const fieldValidators = new WeakMap<JsonObject, ValidateFunction>()

@@ -54,9 +54,8 @@ describe('an answer that does not fit its schema', () => {
 
   it('is found in a part of it, and in a refusal', () => {
     expect(check.findMisfit('GET', '/agents', { status: 200, body: PAGE })).toContain('next')
-    expect(check.findMisfit('GET', '/agents', { status: 404, body: { code: 'not_found' } })).toContain(
-      'listAgents default',
-    )
+    expect(check.findMisfit('GET', '/agents', { status: 400, body: { code: 'not_found' } })).toContain('listAgents 400')
+    expect(check.findMisfit('GET', '/agents', { status: 404, body: {} })).toContain('404 is not documented')
     expect(check.findMisfit('GET', '/agents', { status: 204, body: {} })).toContain('204 is not documented')
   })
 

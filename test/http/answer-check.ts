@@ -7,6 +7,7 @@ interface Schema {
   readonly required?: readonly string[]
 }
 interface Response {
+  readonly $ref?: string
   readonly content: Readonly<Record<string, { readonly schema: Schema }>>
 }
 interface Operation {
@@ -15,13 +16,11 @@ interface Operation {
 }
 interface OpenApiDocument {
   readonly components: {
-    readonly responses: { readonly Problem: Response }
+    readonly responses: Readonly<Record<string, Response>>
     readonly schemas: Readonly<Record<string, Schema>>
   }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
-
-const OTHERS = 'default'
 
 /** Holds answers against the response schemas of an OpenAPI document. */
 export class AnswerCheck {
@@ -45,8 +44,8 @@ export class AnswerCheck {
     const found = this.#find(method, url)
     if (found === null) return null
     const { path, operation } = found
-    const status = answer.status in operation.responses ? String(answer.status) : OTHERS
-    if (status === OTHERS && answer.status < 400) return `${operation.operationId}: ${answer.status} is not documented`
+    const status = String(answer.status)
+    if (!(status in operation.responses)) return `${operation.operationId}: ${status} is not documented`
     const validate = this.#validator([path, method.toLowerCase(), status], operation)
     if (!validate(answer.body)) {
       const [error] = validate.errors ?? []
@@ -55,7 +54,7 @@ export class AnswerCheck {
       )
       return `${operation.operationId} ${status}${error === undefined ? '' : `: ${said.join('; ')}`}`
     }
-    if (status !== OTHERS) this.seen.add(operation.operationId)
+    if (answer.status < 400) this.seen.add(operation.operationId)
     return null
   }
 
@@ -83,10 +82,10 @@ export class AnswerCheck {
 
   #validator(place: readonly [string, string, string], { responses }: Operation): ValidateFunction {
     const [path, method, status] = place
-    const isRefusal = status === OTHERS
-    const { content } = isRefusal ? this.document.components.responses.Problem : (responses[status] ?? { content: {} })
-    const [media = ''] = Object.keys(content)
-    const at = isRefusal ? ['components', 'responses', 'Problem'] : ['paths', path, method, 'responses', status]
+    const shared = responses[status]?.$ref?.split('/').at(-1)
+    const response = shared === undefined ? responses[status] : this.document.components.responses[shared]
+    const at = shared === undefined ? ['paths', path, method, 'responses', status] : ['components', 'responses', shared]
+    const [media = ''] = Object.keys(response?.content ?? {})
     const pointer = [...at, 'content', media, 'schema'].map(escapePointer).join('/')
     const known = this.#validators.get(pointer)
     if (known !== undefined) return known

@@ -132,6 +132,18 @@ export interface paths {
   '/inbox': {
     get: operations['getInbox']
   }
+  '/tasks/{id}/stash': {
+    post: operations['stashTask']
+  }
+  '/stashes': {
+    get: operations['listStashes']
+  }
+  '/stashes/{id}/pop': {
+    post: operations['popStash']
+  }
+  '/stashes/{id}/drop': {
+    post: operations['dropStash']
+  }
   '/runs/{id}/report': {
     get: operations['getRunReport']
   }
@@ -329,6 +341,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -353,6 +366,29 @@ export interface operations {
           'application/json': components['schemas']['Claim']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['no_task_available-or-not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -361,6 +397,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -390,6 +427,24 @@ export interface operations {
           'application/json': (components['schemas']['TransitionMade'] | components['schemas']['TransitionBlocked'] | components['schemas']['TransitionChecking'])
         }
       }
+      400: components['responses']['invalid_request-or-no_transition']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -398,6 +453,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -410,7 +466,7 @@ export interface operations {
           task_id: string
           tool_name: string
           args: { [name: string]: unknown }
-          /** The same as the header Idempotency-Key. */
+          /** Printable ASCII; the same as the header Idempotency-Key. */
           idempotency_key?: string
           /** The phase token, where it is not in the Authorization header. */
           phase_token?: string
@@ -423,6 +479,32 @@ export interface operations {
           'application/json': (components['schemas']['ToolResult'] | components['schemas']['ToolRunning'])
         }
       }
+      400: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -431,6 +513,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -454,6 +537,24 @@ export interface operations {
           'application/json': (components['schemas']['ToolAllowed'] | components['schemas']['ToolRefused'])
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -462,6 +563,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -487,6 +589,24 @@ export interface operations {
           'application/json': components['schemas']['ToolBatch']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -505,6 +625,21 @@ export interface operations {
           'application/json': (components['schemas']['Snapshot'] | components['schemas']['Overview'] | components['schemas']['ReviewerSnapshot'])
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -513,6 +648,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -539,6 +675,24 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -547,6 +701,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -571,6 +726,24 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -579,6 +752,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -604,6 +778,24 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -622,6 +814,21 @@ export interface operations {
           'application/json': components['schemas']['Prompt']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -642,6 +849,18 @@ export interface operations {
           'application/json': components['schemas']['TaskPrompt']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -650,6 +869,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -677,6 +897,24 @@ export interface operations {
           'application/json': (components['schemas']['PromptWithHelp'] | components['schemas']['PromptAfterTransition'] | components['schemas']['PromptAfterBlockers'] | components['schemas']['PromptWhileChecking'])
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -685,6 +923,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -706,6 +945,24 @@ export interface operations {
           'application/json': components['schemas']['Prompt']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -714,6 +971,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -741,6 +999,24 @@ export interface operations {
           'application/json': components['schemas']['Usage']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -761,6 +1037,22 @@ export interface operations {
           'application/json': components['schemas']['Phase']
         }
       }
+      400: components['responses']['invalid_request-or-unknown_phase']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -769,6 +1061,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -794,6 +1087,25 @@ export interface operations {
           'application/json': (components['schemas']['PhaseCompleted'] | components['schemas']['WorkflowCompleted'] | components['schemas']['PhaseHeld'] | components['schemas']['PhaseChecking'])
         }
       }
+      400: components['responses']['invalid_request-or-unknown_phase']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -802,6 +1114,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -832,6 +1145,29 @@ export interface operations {
           'application/json': components['schemas']['KnowledgeFound']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -840,6 +1176,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -860,6 +1197,24 @@ export interface operations {
           'application/json': components['schemas']['ClaudeCodeHookAnswer']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -868,6 +1223,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -896,6 +1252,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -924,6 +1281,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -952,6 +1310,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -980,6 +1339,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -1008,6 +1368,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -1050,6 +1411,25 @@ export interface operations {
           'application/json': components['schemas']['CreatedTask']
         }
       }
+      400: components['responses']['invalid_request-or-tool_failed']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-contract.not_enforced_yet']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1082,6 +1462,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1102,6 +1492,18 @@ export interface operations {
           'application/json': components['schemas']['TaskDetails']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1110,6 +1512,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1139,6 +1542,21 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1167,6 +1585,18 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1175,6 +1605,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1196,6 +1627,21 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1204,6 +1650,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1225,6 +1672,21 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1233,6 +1695,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1256,6 +1719,21 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1264,6 +1742,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1290,6 +1769,21 @@ export interface operations {
           'application/json': components['schemas']['RewoundTask']
         }
       }
+      400: components['responses']['invalid_request-or-unknown_phase']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1298,6 +1792,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1322,6 +1817,21 @@ export interface operations {
           'application/json': components['schemas']['SettledTree']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1330,6 +1840,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1352,6 +1863,21 @@ export interface operations {
           'application/json': components['schemas']['SettledTree']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1360,6 +1886,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1383,6 +1910,25 @@ export interface operations {
           'application/json': components['schemas']['AcceptedTools']
         }
       }
+      400: components['responses']['invalid_request-or-tool_failed']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1391,6 +1937,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1416,6 +1963,21 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1443,6 +2005,18 @@ export interface operations {
           'application/json': components['schemas']['TaskDiff']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1466,6 +2040,18 @@ export interface operations {
           'application/json': components['schemas']['TaskStateAt']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1474,6 +2060,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1497,6 +2084,25 @@ export interface operations {
           'application/json': components['schemas']['InstalledTask']
         }
       }
+      400: components['responses']['invalid_request-or-tool_failed']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1505,6 +2111,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1534,6 +2141,21 @@ export interface operations {
           'application/json': components['schemas']['MergedTask']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1542,6 +2164,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1565,6 +2188,21 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1573,6 +2211,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1596,6 +2235,21 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1616,6 +2270,22 @@ export interface operations {
           'application/json': components['schemas']['TaskMetrics']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1634,6 +2304,16 @@ export interface operations {
           'application/json': components['schemas']['Activity']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1652,6 +2332,185 @@ export interface operations {
           'application/json': components['schemas']['Inbox']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      default: components['responses']['Problem']
+    }
+  }
+  /** Stash a task: save its changes and restore the work tree as it was when work began */
+  stashTask: {
+    parameters: {
+      query?: never
+      header?: {
+        /** Printable ASCII, 1 to 200 characters. */
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** One line without control characters. */
+          name?: string
+          /** Why; kept in the ledger. */
+          reason: string
+        }
+      }
+    }
+    responses: {
+      201: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['SavedStash']
+        }
+      }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      default: components['responses']['Problem']
+    }
+  }
+  /** List stashes, newest first */
+  listStashes: {
+    parameters: {
+      query?: never
+      header?: never
+      path?: never
+      cookie?: never
+    }
+    requestBody?: never
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': {
+            stashes: components['schemas']['Stash'][]
+          }
+        }
+      }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      default: components['responses']['Problem']
+    }
+  }
+  /** Restore a stash and resume its task */
+  popStash: {
+    parameters: {
+      query?: never
+      header?: {
+        /** Printable ASCII, 1 to 200 characters. */
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason?: string
+          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
+          confirmation?: (unknown | unknown)
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['RestoredTask']
+        }
+      }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      default: components['responses']['Problem']
+    }
+  }
+  /** Delete a stash permanently */
+  dropStash: {
+    parameters: {
+      query?: never
+      header?: {
+        /** Printable ASCII, 1 to 200 characters. */
+        'Idempotency-Key'?: string
+      }
+      path: {
+        id: string
+      }
+      cookie?: never
+    }
+    requestBody: {
+      content: {
+        'application/json': {
+          /** Why; kept in the ledger. */
+          reason?: string
+        }
+      }
+    }
+    responses: {
+      200: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/json': components['schemas']['Stash']
+        }
+      }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1672,6 +2531,17 @@ export interface operations {
           'application/json': (components['schemas']['TaskReport'] | components['schemas']['CoordinationReport'])
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1693,6 +2563,18 @@ export interface operations {
           'application/json': components['schemas']['TaskContent']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1718,6 +2600,17 @@ export interface operations {
           'application/json': components['schemas']['Insights']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1739,6 +2632,22 @@ export interface operations {
           'application/json': components['schemas']['RunStatus']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1769,6 +2678,21 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1789,6 +2713,22 @@ export interface operations {
           'application/json': components['schemas']['Question']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1797,6 +2737,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1824,6 +2765,25 @@ export interface operations {
           'application/json': components['schemas']['Question']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1832,6 +2792,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1857,6 +2818,21 @@ export interface operations {
           'application/json': components['schemas']['AddedReviewer']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1865,6 +2841,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1889,6 +2866,21 @@ export interface operations {
           'application/json': components['schemas']['Task']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-task_not_active']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1909,6 +2901,22 @@ export interface operations {
           'application/json': components['schemas']['ReviewList']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1917,6 +2925,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -1958,6 +2967,25 @@ export interface operations {
           'application/json': components['schemas']['SentReview']
         }
       }
+      400: components['responses']['invalid_request-or-tool_failed']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1979,6 +3007,22 @@ export interface operations {
           'application/json': components['schemas']['ArtifactContent']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -1999,6 +3043,22 @@ export interface operations {
           'application/json': components['schemas']['HeldOut']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2007,6 +3067,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -2053,6 +3114,20 @@ export interface operations {
           'application/json': components['schemas']['StartedCoordination']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2079,6 +3154,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2102,6 +3187,17 @@ export interface operations {
           'application/json': (components['schemas']['Coordination'] | components['schemas']['ParticipantView'])
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2110,6 +3206,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -2136,6 +3233,21 @@ export interface operations {
           'application/json': components['schemas']['ResponseVerdict']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['agents_paused-or-conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2156,6 +3268,17 @@ export interface operations {
           'application/json': components['schemas']['RunStatus']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2164,6 +3287,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -2190,6 +3314,21 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2198,6 +3337,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -2223,6 +3363,21 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2231,6 +3386,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -2262,6 +3418,20 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2282,6 +3452,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2290,6 +3470,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -2314,6 +3495,21 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2322,6 +3518,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -2349,6 +3546,20 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2369,6 +3580,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2377,6 +3598,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -2401,6 +3623,21 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2409,6 +3646,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -2430,6 +3668,20 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2438,6 +3690,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -2459,6 +3712,20 @@ export interface operations {
           'application/json': components['schemas']['AddedContract']
         }
       }
+      400: components['responses']['contract.invalid-or-invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2479,6 +3746,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2502,6 +3779,17 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2530,6 +3818,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2550,6 +3848,22 @@ export interface operations {
           'application/json': components['schemas']['ApprovalDetails']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2558,6 +3872,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -2587,6 +3902,25 @@ export interface operations {
           'application/json': components['schemas']['Approval']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2595,6 +3929,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -2616,6 +3951,20 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2624,6 +3973,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -2647,6 +3997,20 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2667,6 +4031,17 @@ export interface operations {
           'application/json': components['schemas']['ContractText']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2687,6 +4062,17 @@ export interface operations {
           'application/json': components['schemas']['ContractGraph']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2695,6 +4081,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -2721,6 +4108,21 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2741,6 +4143,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2761,6 +4173,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2769,6 +4191,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -2796,6 +4219,21 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict-or-trees_elsewhere']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2816,6 +4254,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2824,6 +4272,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -2877,10 +4326,33 @@ export interface operations {
           'application/json': components['schemas']['SpawnedAgent']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['agent_cli_too_old-or-agent_unavailable-or-idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
-  /** One agent */
+  /** One agent that Phaselock started */
   showAgent: {
     parameters: {
       query?: never
@@ -2894,9 +4366,20 @@ export interface operations {
     responses: {
       200: { headers: { [name: string]: unknown } } & {
         content: {
-          'application/json': (components['schemas']['StartedAgent'] | components['schemas']['Agent'])
+          'application/json': components['schemas']['StartedAgent']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2905,6 +4388,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -2928,6 +4412,21 @@ export interface operations {
           'application/json': components['schemas']['StoppedAgent']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2957,6 +4456,17 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -2980,6 +4490,18 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3031,6 +4553,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3054,6 +4586,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3072,6 +4614,16 @@ export interface operations {
           'application/json': components['schemas']['LedgerStats']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3090,6 +4642,16 @@ export interface operations {
           'application/json': components['schemas']['LedgerCheck']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3098,6 +4660,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -3118,6 +4681,20 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3136,6 +4713,16 @@ export interface operations {
           'application/json': components['schemas']['OwnSession']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3144,6 +4731,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -3162,6 +4750,20 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3182,6 +4784,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3190,6 +4802,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -3211,6 +4824,21 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3232,6 +4860,16 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3240,6 +4878,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -3266,6 +4905,20 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3274,6 +4927,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -3315,6 +4969,20 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3323,6 +4991,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path: {
@@ -3347,6 +5016,21 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3355,6 +5039,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -3377,6 +5062,20 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3385,6 +5084,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -3394,7 +5094,7 @@ export interface operations {
       content: {
         'application/json': {
           /** The operationId of the call. */
-          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "hookCodex" | "hookGemini" | "hookCursor" | "hookCopilot" | "hookOpencode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getTaskPrompt" | "getTaskContent" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "listNodes" | "checkServer" | "listApprovals" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "exportAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "parkTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "adoptNode" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
+          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "hookCodex" | "hookGemini" | "hookCursor" | "hookCopilot" | "hookOpencode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getTaskPrompt" | "getTaskContent" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "listNodes" | "checkServer" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "exportAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "parkTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "adoptNode" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
           /** The parameters in its path. */
           params?: { [name: string]: string }
           /** Its body, without `confirmation`. */
@@ -3408,6 +5108,20 @@ export interface operations {
           'application/json': components['schemas']['ConfirmationChallenge']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      422: components['responses']['idempotency_mismatch']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3416,6 +5130,7 @@ export interface operations {
     parameters: {
       query?: never
       header?: {
+        /** Printable ASCII, 1 to 200 characters. */
         'Idempotency-Key'?: string
       }
       path?: never
@@ -3443,6 +5158,14 @@ export interface operations {
           }
         }
       }
+      400: components['responses']['invalid_request']
+      403: components['responses']['host_not_allowed-or-login_failed-or-not_permitted']
+      409: components['responses']['conflict']
+      413: components['responses']['payload_too_large']
+      415: components['responses']['unsupported_media_type']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3461,6 +5184,21 @@ export interface operations {
           'text/event-stream': components['schemas']['Event']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      409: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3481,6 +5219,17 @@ export interface operations {
           'text/event-stream': (components['schemas']['Event'] | components['schemas']['StreamedPart'])
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      404: components['responses']['not_found']
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3521,6 +5270,16 @@ export interface operations {
           'application/x-ndjson': components['schemas']['Event']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3539,6 +5298,16 @@ export interface operations {
           'application/json': components['schemas']['MetricsSummary']
         }
       }
+      400: components['responses']['invalid_request']
+      401: components['responses']['token_missing']
+      403: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
+      429: components['responses']['rate_limited']
+      500: components['responses']['internal_error']
+      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
       default: components['responses']['Problem']
     }
   }
@@ -3547,6 +5316,111 @@ export interface operations {
 export interface components {
   responses: {
     Problem: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    invalid_request: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    token_missing: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'no_task_available-or-not_found': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    payload_too_large: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    unsupported_media_type: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    idempotency_mismatch: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    rate_limited: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    internal_error: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'invalid_request-or-no_transition': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'shutting_down-or-store_unavailable-or-wrong_node': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    not_found: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    conflict: { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'invalid_request-or-unknown_phase': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'invalid_request-or-tool_failed': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'conflict-or-contract.not_enforced_yet': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'conflict-or-task_not_active': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'agents_paused-or-conflict': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'contract.invalid-or-invalid_request': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'conflict-or-trees_elsewhere': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'agent_cli_too_old-or-agent_unavailable-or-idempotency_mismatch': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    'host_not_allowed-or-login_failed-or-not_permitted': { headers: { [name: string]: unknown } } & {
       content: {
         'application/problem+json': components['schemas']['Problem']
       }
@@ -4283,7 +6157,7 @@ export interface components {
       truncated: boolean
     }
     InboxItem: {
-      kind: ("approval" | "question" | "parked" | "unexplained" | "tree_missing" | "alert" | "contract")
+      kind: ("approval" | "question" | "parked" | "unexplained" | "alert" | "contract")
       id: string
       task_id: (string | null)
       task_title: (string | null)
@@ -4806,7 +6680,7 @@ export interface components {
       title: string
       status: number
       detail: string
-      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "sandbox_unavailable" | "outcome_unknown" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "login_failed" | "session_ended" | "csrf_token_missing" | "confirmation_required" | "confirmation_invalid" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "wrong_node" | "trees_elsewhere" | "tree_missing" | "state_unreadable" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "agent_cli_too_old" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
+      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "sandbox_unavailable" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "login_failed" | "session_ended" | "csrf_token_missing" | "confirmation_required" | "confirmation_invalid" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "wrong_node" | "trees_elsewhere" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "agent_cli_too_old" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
       remedy?: string
       next_step?: string
       allowed_tools?: string[]
@@ -4965,6 +6839,43 @@ export interface components {
       max_attempts: number
       round: number
       view: components['schemas']['ParticipantView']
+    }
+    RestoredTask: {
+      id: string
+      title: string
+      description: string
+      status: components['schemas']['TaskStatus']
+      phase: string
+      epoch: number
+      agent_id: (string | null)
+      capabilities: string[]
+      contract: components['schemas']['ContractRef']
+      depends_on: string[]
+      requires: string[]
+      workspace: string
+      worktree?: components['schemas']['Worktree']
+      completed_phases: string[]
+      lease_expires_at: (string | null)
+      created_at: string
+      updated_at: string
+      metadata: { [name: string]: unknown }
+      mode: (("strict" | "permissive" | "advisory") | null)
+      priority: number
+      visit: number
+      refusals: number
+      parked_reason: (string | null)
+      stash: (string | null)
+      pending_approval: (components['schemas']['PendingApproval'] | null)
+      open_questions: number
+      reviewers_wanted: {
+        name: string
+        status: ("wanted" | "registered" | "finished")
+        awaited: boolean
+      }[]
+      claimable_at: (string | null)
+      alerts: components['schemas']['Alert'][]
+      restored: string[]
+      restored_count: number
     }
     Retry: {
       attempt: number
@@ -5135,6 +7046,26 @@ export interface components {
         is_tie: boolean
         final_answer_preview: (string | null)
       }
+    }
+    SavedStash: {
+      id: string
+      name: (string | null)
+      task_id: string
+      task_title: (string | null)
+      task_status: (components['schemas']['TaskStatus'] | null)
+      phase: string
+      saved_at: string
+      saved_by: string
+      reason: string
+      workspace: string
+      status: ("saved" | "unfinished" | "lost" | "dropped")
+      bytes: number
+      paths: {
+        path: string
+        kind: ("created" | "modified" | "deleted")
+      }[]
+      path_count: number
+      warnings: string[]
     }
     SentReview: {
       task_id: string
@@ -5371,6 +7302,25 @@ export interface components {
         anonymous_id: (string | null)
         token?: string
       }[]
+    }
+    Stash: {
+      id: string
+      name: (string | null)
+      task_id: string
+      task_title: (string | null)
+      task_status: (components['schemas']['TaskStatus'] | null)
+      phase: string
+      saved_at: string
+      saved_by: string
+      reason: string
+      workspace: string
+      status: ("saved" | "unfinished" | "lost" | "dropped")
+      bytes: number
+      paths: {
+        path: string
+        kind: ("created" | "modified" | "deleted")
+      }[]
+      path_count: number
     }
     StoppedAgent: {
       agent_id: string

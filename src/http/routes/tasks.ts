@@ -158,7 +158,10 @@ export const TASK_ROUTES: readonly Route[] = [
     path: '/tasks/:id/timeline',
     id: 'getTimeline',
     summary: 'Every event of the task, oldest first',
-    query: { after: { type: 'integer', minimum: 0, maximum: NUMBER_MAX, description: 'Version to start after.' }, limit: FIELD.limit },
+    query: {
+      after: { type: 'integer', minimum: 0, maximum: NUMBER_MAX, description: 'Version to start after.' },
+      limit: FIELD.limit,
+    },
     answer: '`{events, next_after}`',
     response: TIMELINE,
     handle: async ({ app, params, query }) => {
