@@ -7,6 +7,7 @@ import { mayCall } from '../core/identity/permissions.js'
 import type { RecordRefusal } from '../mcp/call-tool.js'
 import type { McpBearer } from '../mcp/caller.js'
 import type { McpEntrance } from '../mcp/entrance.js'
+import type { ServerParts } from '../mcp/server.js'
 import type { Gatekeeper } from './gatekeeper.js'
 import { isReadMethod } from './is-read-method.js'
 import { buildProblemDocument, getStatus } from './problem.js'
@@ -18,16 +19,16 @@ const FINISH_MS_MAX = 9_000
 /** MCP at `/mcp`, behind the same Host and Origin checks, tokens, rate limits and body limits as everything else. */
 export function addMcp(
   server: FastifyInstance,
-  parts: { readonly app: Orchestrator; readonly gate: Gatekeeper; readonly onFault: (error: unknown) => void },
+  parts: { readonly app: Orchestrator; readonly gate: Gatekeeper } & Pick<ServerParts, 'onFault' | 'extend'>,
 ): void {
-  const { app, gate, onFault } = parts
+  const { app, gate, onFault, extend } = parts
   // Loaded by the first request: it would double the start time, and many servers never need it.
   let loaded: Promise<McpEntrance> | null = null
   const load = async (): Promise<McpEntrance> => {
     const { McpEntrance: Entrance } = await import('../mcp/entrance.js')
     const record: RecordRefusal = (problem, what, bearer) =>
       gate.record(problem, { method: 'MCP', path: `${PATH}#${what}` }, formatActor(toPrincipal(bearer)))
-    return new Entrance({ app, onFault, record })
+    return new Entrance({ app, onFault, record, ...(extend === undefined ? {} : { extend }) })
   }
   server.addHook('preClose', (done) => {
     // Not awaited here, so that everything else that must end with the server can begin to.

@@ -29,7 +29,7 @@ export function openApi(routes: readonly RouteDescription[]): JsonObject {
       title: 'Phaselock',
       version: PROGRAM_VERSION,
       description: 'The orchestrator that makes steps impossible to skip.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       contact: { name: 'Phaselock', url: 'https://github.com/phaselock/phaselock' },
     },
     servers: [{ url: '/api/v1' }],
@@ -85,7 +85,7 @@ function buildOperation(
       ? {}
       : {
           requestBody: {
-            required: true,
+            required: needsBody(route.body),
             content: { 'application/json': { schema: route.body, ...toExample(example?.body) } },
           },
         }),
@@ -103,6 +103,11 @@ function buildOperation(
       default: { $ref: '#/components/responses/Problem' },
     },
   }
+}
+
+// A request without a body is read as one with an empty object.
+function needsBody({ required, minProperties }: JsonObject): boolean {
+  return (Array.isArray(required) && required.length > 0) || minProperties !== undefined
 }
 
 function toExample(example: Json | undefined): JsonObject {
@@ -159,22 +164,35 @@ function buildProblemExample(code: Code): JsonObject {
 }
 
 function listPathParameters(route: RouteDescription): readonly JsonObject[] {
-  return [...route.path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
-    name: name ?? '',
+  return [...route.path.matchAll(/([a-z]+)\/:([a-z_]+)/g)].map(([, folder = '', name = '']) => ({
+    name,
+    description: describePathParameter(folder, name),
     in: 'path',
     required: true,
     schema: { type: 'string', maxLength: 128 },
   }))
 }
 
+function describePathParameter(folder: string, name: string): string {
+  const thing = folder === 'coordinations' ? 'council' : folder.replace(/(?<=sh)es$|s$/, '')
+  return thing === name ? `The ${thing}.` : `The \`${name}\` of the ${thing}.`
+}
+
 function queryParameters(route: RouteDescription): readonly JsonObject[] {
-  return Object.entries(route.query ?? {}).map(([name, schema]) => ({ name, in: 'query', required: false, schema }))
+  return Object.entries(route.query ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    description: schema.description ?? `Only what has this \`${name}\`.`,
+    required: false,
+    schema,
+  }))
 }
 
 function buildIdempotencyKey(): JsonObject {
   return {
     name: 'Idempotency-Key',
     in: 'header',
+    description: 'The same call under the same key is answered again, and not made again.',
     required: false,
     schema: IDEMPOTENCY_KEY,
   }

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
+import type { Server as McpServer } from '@modelcontextprotocol/server'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { requireConfirmation } from '../app/identity/confirm-act.js'
 import { formatCaller, isBySession } from '../app/identity/identity.js'
@@ -52,6 +53,8 @@ interface ServerOptions extends GateOptions {
   readonly onFault: (error: unknown) => void
   /** The proof that this is the server of its state directory; null for an invalid nonce. */
   readonly prove?: (nonce: string) => string | null
+  /** Adds to each MCP server of an agent. */
+  readonly extendMcp?: (server: McpServer) => void
   /** For agents that the server starts. */
   readonly spawnLimits?: Partial<SpawnLimits>
 }
@@ -138,7 +141,8 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     const detail = `There is nothing at ${request.method} ${request.url.slice(0, 200)}.`
     return answerProblem(reply, refuse('not_found', detail).problem)
   })
-  addMcp(server, { app, gate, onFault: options.onFault })
+  const extension = options.extendMcp === undefined ? {} : { extend: options.extendMcp }
+  addMcp(server, { app, gate, onFault: options.onFault, ...extension })
   const scheme = options.tls === undefined ? 'http' : 'https'
   const limits = options.spawnLimits === undefined ? {} : { limits: options.spawnLimits }
   const supervisor = startSupervision(server, { app, agentSockets, scheme, onFault: options.onFault, ...limits })

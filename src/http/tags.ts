@@ -7,8 +7,7 @@ interface Tag {
   readonly paths: RegExp
 }
 
-/** The groups of calls in the OpenAPI document. */
-export const TAGS: readonly Tag[] = [
+const GROUPS: readonly Tag[] = [
   {
     name: 'Work',
     description: 'What an agent calls while it works: claims, tools, transitions, prompts and the life of its token.',
@@ -50,6 +49,9 @@ export const TAGS: readonly Tag[] = [
   },
 ]
 
+/** The groups of calls in the OpenAPI document, by name. */
+export const TAGS: readonly Tag[] = GROUPS.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+
 export function findTag({ path }: RouteDescription): string {
-  return TAGS.find(({ paths }) => paths.test(path))?.name ?? 'Server'
+  return GROUPS.find(({ paths }) => paths.test(path))?.name ?? 'Server'
 }

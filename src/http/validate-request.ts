@@ -19,7 +19,7 @@ export function requestValidator(route: RouteDescription): (request: FastifyRequ
     const wrongKey = findKeyProblem(request)
     if (wrongKey !== null) return wrongKey
     const { body, query } = getValidators(route)
-    if (body !== null && !body(request.body ?? {})) return makeProblem(body, '')
+    if (body !== null && !body(request.body === undefined ? {} : request.body)) return makeProblem(body, '')
     if (
       body === null &&
       !isReadMethod(request.method) &&

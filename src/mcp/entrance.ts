@@ -4,12 +4,13 @@ import {
   isInitializeRequest,
   isLegacyRequest,
   type McpHttpHandler,
+  type Server,
   type ServerEvent,
 } from '@modelcontextprotocol/server'
 import { admitCall } from '../app/identity/agent-call.js'
 import { type Problem, refuse } from '../app/result.js'
 import type { ReviewBearer } from '../core/identity/admit.js'
-import { formatOwner, type McpBearer, toAuthInfo } from './caller.js'
+import { formatOwner, isAgent, type McpBearer, toAuthInfo } from './caller.js'
 import { Changes } from './changes.js'
 import { RESOURCES } from './resources.js'
 import { makeServer, type ServerParts } from './server.js'
@@ -96,7 +97,7 @@ export class McpEntrance {
     const agentId = formatOwner(bearer)
     const method = findMethod(body)
     if (method === 'subscriptions/listen' && !this.#changes.hasRoom(agentId)) return refuseTooMany()
-    const handler: McpHttpHandler = createMcpHandler(() => makeServer(this.parts, bearer), {
+    const handler: McpHttpHandler = createMcpHandler(() => this.#makeServer(bearer), {
       legacy: 'reject',
       // A stream is kept alive while a tool runs; a plain answer would look dead to proxies and timeouts.
       responseMode: method === 'tools/call' ? 'sse' : 'auto',
@@ -114,6 +115,12 @@ export class McpEntrance {
       ...(body === undefined ? {} : { parsedBody: body }),
       authInfo: toAuthInfo(bearer),
     })
+  }
+
+  #makeServer(bearer: McpBearer): Server {
+    const server = makeServer(this.parts, bearer)
+    if (isAgent(bearer)) this.parts.extend?.(server)
+    return server
   }
 }
 

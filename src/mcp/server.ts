@@ -24,6 +24,8 @@ export interface ServerParts {
   readonly app: App
   readonly record: RecordRefusal
   readonly onFault: (error: unknown) => void
+  /** Adds to each server of an agent, before it answers. No option of the program sets it. */
+  readonly extend?: (server: Server) => void
 }
 
 /** The server for this kind of caller. No kind sees anything of another. */

@@ -62,6 +62,7 @@ export class Sessions {
     const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id })
     const server = makeServer(this.parts, bearer)
     const subscribed = isAgent(bearer) ? addSubscriptions(server) : new Set<string>()
+    if (isAgent(bearer)) this.parts.extend?.(server)
     const close = (): void => void server.close().catch(this.parts.onFault)
     const forget = this.changes.add({
       agentId,

@@ -56,7 +56,8 @@ export interface Running {
 
 type ServerOptions = Parameters<typeof buildServer>[1]
 
-export interface StartOptions extends Partial<Pick<ServerOptions, 'agentPerSecond' | 'bodyBytesMax' | 'spawnLimits'>> {
+export interface StartOptions
+  extends Partial<Pick<ServerOptions, 'agentPerSecond' | 'bodyBytesMax' | 'extendMcp' | 'spawnLimits'>> {
   readonly contract?: string
   /** A contract file or a folder of documents, as `serve --contract` takes it. */
   readonly contractFile?: string

@@ -40,6 +40,11 @@ it('[REQ-HTTP-14] a key in the body is refused likewise, and a printable one is 
   expect(second.body.id).toBe(first.body.id)
 })
 
+it('[REQ-HTTP-14] null is not a body, and a body that needs no field may be left out', async () => {
+  expect(await run.call('POST', '/login/codes', run.operator, 'null')).toMatchObject(INVALID)
+  expect((await run.call('POST', '/login/codes', run.operator)).status).toBe(201)
+})
+
 it('[REQ-HTTP-14] numbers and cursors beyond the limits of the document are refused, those at the limit are not', async () => {
   for (const query of ['after_seq=1000000000000000', `cursor=${'c'.repeat(201)}`, 'cursor=%C3%A4', 'cursor='])
     expect(await run.call('GET', `/audit/query?${query}`, run.operator), query).toMatchObject(INVALID)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { start } from '../http/harness.js'
+import { addEverything } from './everything.js'
 import { EXPECTED_FAILURES, FAILING_CHECKS, MUST_PASS } from './expected-failures.js'
 import { openDoor } from './letting-in.js'
 import { installed, node22 } from './packages.js'
@@ -32,7 +33,7 @@ interface Scenario {
 
 /** Runs the official suite against the product itself. */
 async function conformance(revision: string, parts: { node: string; suite: string; results: string }) {
-  const server = await start({ contract: CONTRACT })
+  const server = await start({ contract: CONTRACT, extendMcp: addEverything })
   const token = await server.addAgent('suite')
   await server.claim('suite', token, await server.addTask())
   const door = await openDoor(server.port, token)

@@ -18,19 +18,41 @@ export type Installed = { readonly ok: true; readonly dir: string } | { readonly
  * had (no registry, another platform) is a reason to skip, said with the test.
  */
 export function installed(name: string, packages: readonly string[]): Installed {
+  return install(name, packages, {
+    installer: 'npm',
+    words: ['install', ...OPTIONS, ...packages],
+    prepare: (dir) => writeFileSync(join(dir, 'package.json'), '{"name": "installed-for-a-test", "private": true}\n'),
+  })
+}
+
+/** The same from the Python Package Index: `dir` has the folder `packages`, for PYTHONPATH. */
+export function installedFromPypi(name: string, packages: readonly string[]): Installed {
+  const words = ['-m', 'pip', 'install', '--quiet', '--target', 'packages', ...packages]
+  return install(name, packages, { installer: 'python3', words, prepare: () => undefined })
+}
+
+interface Installation {
+  readonly installer: string
+  readonly words: readonly string[]
+  readonly prepare: (dir: string) => void
+}
+
+function install(
+  name: string,
+  packages: readonly string[],
+  { installer, words, prepare }: Installation,
+): Installed {
   const dir = join(
     ROOT,
     'node_modules/.cache/phaselock-test',
     `${name}-${packages.join('+').replace(/[^\w.+-]/g, '_')}`,
   )
   const reason = installOnce(dir, (making) => {
-    writeFileSync(join(making, 'package.json'), '{"name": "installed-for-a-test", "private": true}\n')
-    const done = spawnSync('npm', ['install', ...OPTIONS, ...packages], {
-      cwd: making,
-      encoding: 'utf8',
-      timeout: INSTALL_MS_MAX,
-    })
-    return done.status === 0 ? null : `npm cannot install ${packages.join(', ')}: ${findCause(done.stderr ?? '')}`
+    prepare(making)
+    const done = spawnSync(installer, words, { cwd: making, encoding: 'utf8', timeout: INSTALL_MS_MAX })
+    return done.status === 0
+      ? null
+      : `${installer} cannot install ${packages.join(', ')}: ${findCause(done.stderr ?? '')}`
   })
   return reason === null ? { ok: true, dir } : { ok: false, reason }
 }
