@@ -1,5 +1,5 @@
 import type { OwnTool, OwnToolArg } from '../core/contract/contract.js'
-import type { JsonObject } from '../core/json.js'
+import type { Json, JsonObject } from '../core/json.js'
 import { type ArgShape, BUILT_IN_TOOLS, type ToolSpec } from '../core/tool-calls/built-in-tools.js'
 
 /** A schema for object arguments; unknown members are refused. */
@@ -106,5 +106,24 @@ function ownArgument(arg: OwnToolArg): JsonObject {
 
 /** The accepted schema of an upstream tool; clients require an object at its root. */
 export function normalizeUpstreamSchema(schema: JsonObject | undefined): JsonObject {
-  return schema !== undefined && schema.type === 'object' ? schema : { type: 'object' }
+  return schema !== undefined && schema.type === 'object' ? (dropHeaderNames(schema) as JsonObject) : { type: 'object' }
+}
+
+const HEADER_NAME = 'x-mcp-header'
+const NAMED_SCHEMAS: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions'])
+const VALUES: ReadonlySet<string> = new Set(['default', 'examples', 'enum', 'const'])
+
+// A parameter with this keyword is sent in a header too, and a server has to compare it with the body.
+function dropHeaderNames(schema: Json): Json {
+  if (schema === null || typeof schema !== 'object') return schema
+  if (Array.isArray(schema)) return schema.map((part: Json) => dropHeaderNames(part))
+  const kept = Object.entries(schema).filter(([keyword]) => keyword !== HEADER_NAME)
+  return Object.fromEntries(kept.map(([keyword, part]) => [keyword, dropFromKeyword(keyword, part)]))
+}
+
+function dropFromKeyword(keyword: string, part: Json): Json {
+  if (VALUES.has(keyword)) return part
+  if (!NAMED_SCHEMAS.has(keyword) || part === null || typeof part !== 'object' || Array.isArray(part))
+    return dropHeaderNames(part)
+  return Object.fromEntries(Object.entries(part).map(([name, schema]) => [name, dropHeaderNames(schema)]))
 }

@@ -35,12 +35,19 @@ const NOT_CALLED: Readonly<Record<string, string>> = {
   streamCoordination: 'has no end before its council',
 }
 
+const HOOKS = ['hookClaudeCode', 'hookCodex', 'hookGemini', 'hookCursor', 'hookCopilot', 'hookOpencode']
+
 /** Checks that do not hold for some calls, with the reason. */
 const NOT_CHECKED: readonly { readonly check: string; readonly ids: readonly string[]; readonly reason: string }[] = [
   {
     check: 'ignored_auth',
-    ids: ['hookClaudeCode', 'hookCodex', 'hookGemini', 'hookCursor', 'hookCopilot', 'hookOpencode'],
+    ids: HOOKS,
     reason: 'a hook without a token is refused with 200, in the words of its agent CLI',
+  },
+  {
+    check: 'negative_data_rejection',
+    ids: HOOKS,
+    reason: 'a hook of the wrong shape is refused with 200, in the words of its agent CLI',
   },
   {
     check: 'allow_header_conformance',
@@ -68,6 +75,7 @@ const REFUSED_BY_CONTENT: Readonly<Record<string, string>> = {
   batchTools: KEYS,
   getInsights: '`since` may not be after `until`',
   createTask: '`depends_on`, `contract` and `workspace` have to be there',
+  getTaskState: 'the ledger has to have an event with the number `at`',
   updateTask: 'a confirmation alone changes nothing',
   addContract: 'the text has to be a contract (`contract.invalid`)',
   rewindTask: PHASE,
@@ -89,7 +97,7 @@ async function runSchemathesis(
   const child = spawn(
     'python3',
     [
-      ...[join(tool, 'packages/bin/schemathesis'), 'run', `${run.url}/api/v1/openapi.json`],
+      ...[join(tool, 'packages/bin/schemathesis'), 'run', `http://localhost:${run.port}/api/v1/openapi.json`],
       ...['-H', `Authorization: Bearer ${token}`, '--max-examples', EXAMPLES, '--seed', SEED],
       ...['--phases', 'examples,coverage,fuzzing,stateful', '--no-color', '--no-shrink', '--warnings', 'off'],
       ...[...excluded, ...words],

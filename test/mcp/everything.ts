@@ -243,14 +243,6 @@ const TOOLS: Readonly<Record<string, Fixture>> = {
   },
   test_missing_capability: makeSampler(),
   test_streaming_elicitation: makeAsking({ answer: TEXT }),
-  test_custom_header_tool: {
-    schema: {
-      type: 'object',
-      properties: { message: { type: 'string', 'x-mcp-header': 'Message' } },
-      required: ['message'],
-    },
-    answer: ({ message }) => makeAnswer(makeText(`Message: ${String(message)}`)),
-  },
 }
 
 function readCapabilities({ mcpReq }: ServerContext): ClientCapabilities {
