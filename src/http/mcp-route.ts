@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { noteMcpAgent } from '../app/agents/agent-entrances.js'
 import { formatActor, type Principal, toCallerKind } from '../app/identity/identity.js'
@@ -55,9 +56,15 @@ export function addMcp(
         body: request.method === 'POST' ? (request.body ?? undefined) : undefined,
         bearer: principal.bearer,
       })
-      return 'code' in answer ? gate.refuse(request, reply, answer, principal) : reply.send(addOpeningLine(answer))
+      if ('code' in answer) return gate.refuse(request, reply, answer, principal)
+      return request.method === 'HEAD' ? sendHead(reply, answer) : reply.send(addOpeningLine(answer))
     },
   })
+}
+
+async function sendHead(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+  await answer.body?.cancel()
+  return reply.code(answer.status).headers(Object.fromEntries(answer.headers)).send(Readable.from([]))
 }
 
 // Headers are sent with the first bytes: without a first line, a listening client would wait for them until the first

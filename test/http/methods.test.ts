@@ -55,6 +55,28 @@ describe('HEAD', () => {
     expect((await send('HEAD', '/api/v1/tasks', await run.addAgent('reader'))).status).toBe(403)
   })
 
+  it('[REQ-HTTP-12] a HEAD of MCP is answered as GET is, and the stream can still be opened', async () => {
+    const token = await run.addAgent('listener')
+    expect((await send('HEAD', '/mcp', token)).status).toBe((await send('GET', '/mcp', token)).status)
+    const accept = 'application/json, text/event-stream'
+    const clientInfo = { name: 'test', version: '1' }
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+    const opened = await fetch(`${run.url}/mcp`, {
+      method: 'POST',
+      headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+    })
+    const session = { accept, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
+    await opened.text()
+    const head = await send('HEAD', '/mcp', token, session)
+    expect({ status: head.status, body: await head.text() }).toEqual({ status: 200, body: '' })
+    expect(head.headers.get('content-type')).toContain('text/event-stream')
+    const stream = await send('GET', '/mcp', token, session)
+    expect(stream.status).toBe(200)
+    await stream.body?.cancel()
+    expect(run.faults).toEqual([])
+  })
+
   it('[REQ-HTTP-12] a page that is not there is 404 for HEAD too', async () => {
     const headers = { accept: 'text/html' }
     const head = await send('HEAD', '/no/such/page', null, headers)

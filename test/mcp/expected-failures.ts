@@ -25,11 +25,14 @@ export const MUST_PASS: Readonly<Record<string, readonly string[]>> = {
   '2025-11-25': [
     ...['server-initialize', 'ping', 'tools-list', 'tools-call-error', 'server-sse-multiple-streams'],
     ...['resources-list', 'prompts-list', 'dns-rebinding-protection', 'server-session-lifecycle'],
+    ...['tools-call-sampling', 'tools-call-elicitation', 'tools-call-with-progress', 'tools-call-with-logging'],
+    ...['resources-subscribe', 'resources-templates-read', 'prompts-get-with-image', 'completion-complete'],
   ],
   '2026-07-28': [
     ...['tools-list', 'tools-call-error', 'server-sse-multiple-streams', 'resources-list', 'prompts-list', 'caching'],
     ...['sep-2164-resource-not-found', 'dns-rebinding-protection', 'http-header-validation'],
     ...['input-required-result-unsupported-methods', 'input-required-result-ignore-extra-params'],
+    ...['input-required-result-tampered-state', 'input-required-result-multi-round', 'json-schema-2020-12'],
   ],
 }
 
