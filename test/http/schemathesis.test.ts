@@ -45,6 +45,11 @@ const NOT_CHECKED: readonly { readonly check: string; readonly ids: readonly str
     reason: 'a hook without a token is refused with 200, in the words of its agent CLI',
   },
   {
+    check: 'missing_required_header',
+    ids: HOOKS,
+    reason: 'the header is that of the token',
+  },
+  {
     check: 'negative_data_rejection',
     ids: HOOKS,
     reason: 'a hook of the wrong shape is refused with 200, in the words of its agent CLI',
