@@ -118,8 +118,7 @@ export function buildServer(app: Orchestrator, options: ServerOptions): Entrance
     const problem = gate.findFirstProblem(request)
     if (problem?.code === 'shutting_down') reply.header(NODE_UNTAKEN, '1')
     // Without the catch, a refusal that cannot be recorded would never be answered.
-    if (problem !== null)
-      return void gate.refuse(request, reply, problem).catch((error: unknown) => reply.send(error))
+    if (problem !== null) return void gate.refuse(request, reply, problem).catch((error: unknown) => reply.send(error))
     const methods = request.is404 ? pathMethods.find(request.url) : []
     if (methods.length === 0) done()
     else refuseMethod(request, reply, methods)

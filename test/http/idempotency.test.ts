@@ -141,7 +141,8 @@ enforcement: {confinement: best_effort, reconcile: off}
 /** Another request to the same route that its schema accepts. */
 function otherThan(route: Route, base: Base): Base {
   const validate = requestValidator(route)
-  const fits = (body: unknown): boolean => validate({ body, query: {}, params: {}, headers: {} } as FastifyRequest) === null
+  const fits = (body: unknown): boolean =>
+    validate({ body, query: {}, params: {}, headers: {} } as FastifyRequest) === null
   const fields = (route.body?.properties ?? {}) as Record<string, unknown>
   const names = Object.keys(fields).filter((name) => name !== 'phase_token' && name !== 'idempotency_key')
   for (const name of [...names, 'one_more'])

@@ -39,7 +39,10 @@ const BY_HAND: Readonly<Record<string, JsonObject>> = {
   },
 }
 
-/** Writes the examples of the OpenAPI document, from right requests to a real server and its answers. */
+/**
+ * Writes the examples of the OpenAPI document, from right requests to a real server and its answers:
+ * `PHASELOCK_RECORD_EXAMPLES=1 npx vitest run test/http/openapi.test.ts`
+ */
 export async function recordExamples(): Promise<void> {
   const stage = await Stage.open()
   const examples: Record<string, JsonObject> = { ...BY_HAND }

@@ -37,11 +37,7 @@ interface Installation {
   readonly prepare: (dir: string) => void
 }
 
-function install(
-  name: string,
-  packages: readonly string[],
-  { installer, words, prepare }: Installation,
-): Installed {
+function install(name: string, packages: readonly string[], { installer, words, prepare }: Installation): Installed {
   const dir = join(
     ROOT,
     'node_modules/.cache/phaselock-test',

@@ -132,18 +132,6 @@ export interface paths {
   '/inbox': {
     get: operations['getInbox']
   }
-  '/tasks/{id}/stash': {
-    post: operations['stashTask']
-  }
-  '/stashes': {
-    get: operations['listStashes']
-  }
-  '/stashes/{id}/pop': {
-    post: operations['popStash']
-  }
-  '/stashes/{id}/drop': {
-    post: operations['dropStash']
-  }
   '/runs/{id}/report': {
     get: operations['getRunReport']
   }
@@ -2345,175 +2333,6 @@ export interface operations {
       default: components['responses']['Problem']
     }
   }
-  /** Stash a task: save its changes and restore the work tree as it was when work began */
-  stashTask: {
-    parameters: {
-      query?: never
-      header?: {
-        /** Printable ASCII, 1 to 200 characters. */
-        'Idempotency-Key'?: string
-      }
-      path: {
-        id: string
-      }
-      cookie?: never
-    }
-    requestBody: {
-      content: {
-        'application/json': {
-          /** One line without control characters. */
-          name?: string
-          /** Why; kept in the ledger. */
-          reason: string
-        }
-      }
-    }
-    responses: {
-      201: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/json': components['schemas']['SavedStash']
-        }
-      }
-      400: components['responses']['invalid_request']
-      401: components['responses']['token_missing']
-      403: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
-      404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
-      413: components['responses']['payload_too_large']
-      415: components['responses']['unsupported_media_type']
-      422: components['responses']['idempotency_mismatch']
-      429: components['responses']['rate_limited']
-      500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
-      default: components['responses']['Problem']
-    }
-  }
-  /** List stashes, newest first */
-  listStashes: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      200: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/json': {
-            stashes: components['schemas']['Stash'][]
-          }
-        }
-      }
-      400: components['responses']['invalid_request']
-      401: components['responses']['token_missing']
-      403: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
-      429: components['responses']['rate_limited']
-      500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
-      default: components['responses']['Problem']
-    }
-  }
-  /** Restore a stash and resume its task */
-  popStash: {
-    parameters: {
-      query?: never
-      header?: {
-        /** Printable ASCII, 1 to 200 characters. */
-        'Idempotency-Key'?: string
-      }
-      path: {
-        id: string
-      }
-      cookie?: never
-    }
-    requestBody: {
-      content: {
-        'application/json': {
-          /** Why; kept in the ledger. */
-          reason?: string
-          /** `{passphrase}`, or `{id, assertion}` with `id` of POST /confirmations and what the passkey signed. */
-          confirmation?: (unknown | unknown)
-        }
-      }
-    }
-    responses: {
-      200: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/json': components['schemas']['RestoredTask']
-        }
-      }
-      400: components['responses']['invalid_request']
-      401: components['responses']['token_missing']
-      403: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
-      404: components['responses']['not_found']
-      409: components['responses']['conflict']
-      413: components['responses']['payload_too_large']
-      415: components['responses']['unsupported_media_type']
-      422: components['responses']['idempotency_mismatch']
-      429: components['responses']['rate_limited']
-      500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
-      default: components['responses']['Problem']
-    }
-  }
-  /** Delete a stash permanently */
-  dropStash: {
-    parameters: {
-      query?: never
-      header?: {
-        /** Printable ASCII, 1 to 200 characters. */
-        'Idempotency-Key'?: string
-      }
-      path: {
-        id: string
-      }
-      cookie?: never
-    }
-    requestBody: {
-      content: {
-        'application/json': {
-          /** Why; kept in the ledger. */
-          reason?: string
-        }
-      }
-    }
-    responses: {
-      200: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/json': components['schemas']['Stash']
-        }
-      }
-      400: components['responses']['invalid_request']
-      401: components['responses']['token_missing']
-      403: { headers: { [name: string]: unknown } } & {
-        content: {
-          'application/problem+json': components['schemas']['Problem']
-        }
-      }
-      404: components['responses']['not_found']
-      409: components['responses']['conflict']
-      413: components['responses']['payload_too_large']
-      415: components['responses']['unsupported_media_type']
-      422: components['responses']['idempotency_mismatch']
-      429: components['responses']['rate_limited']
-      500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
-      default: components['responses']['Problem']
-    }
-  }
   /** Report on a task or a council: refusals by agent, reason, phase and round, time, tokens, gates, answers and votes */
   getRunReport: {
     parameters: {
@@ -4352,7 +4171,7 @@ export interface operations {
       default: components['responses']['Problem']
     }
   }
-  /** One agent that Phaselock started */
+  /** One agent */
   showAgent: {
     parameters: {
       query?: never
@@ -4366,7 +4185,7 @@ export interface operations {
     responses: {
       200: { headers: { [name: string]: unknown } } & {
         content: {
-          'application/json': components['schemas']['StartedAgent']
+          'application/json': (components['schemas']['StartedAgent'] | components['schemas']['Agent'])
         }
       }
       400: components['responses']['invalid_request']
@@ -5094,7 +4913,7 @@ export interface operations {
       content: {
         'application/json': {
           /** The operationId of the call. */
-          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "hookCodex" | "hookGemini" | "hookCursor" | "hookCopilot" | "hookOpencode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getTaskPrompt" | "getTaskContent" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "listNodes" | "checkServer" | "listApprovals" | "listStashes" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "exportAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "parkTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "stashTask" | "popStash" | "dropStash" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "adoptNode" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
+          act: ("login" | "claimTask" | "requestTransition" | "executeTool" | "checkTool" | "batchTools" | "renewToken" | "heartbeat" | "releaseTask" | "getPrompt" | "nextPrompt" | "continuePrompt" | "reportUsage" | "getPhase" | "completePhase" | "hookClaudeCode" | "hookCodex" | "hookGemini" | "hookCursor" | "hookCopilot" | "hookOpencode" | "mcp" | "submitReview" | "respond" | "getSnapshot" | "searchKnowledge" | "getStatus" | "listQuestions" | "getQuestion" | "listReviews" | "getTaskMetrics" | "streamEvents" | "getApproval" | "getArtifact" | "getHeldOut" | "getCoordination" | "listTasks" | "getTask" | "getTimeline" | "getTaskDiff" | "getTaskState" | "getTaskPrompt" | "getTaskContent" | "getActivity" | "getInbox" | "getRunReport" | "getInsights" | "listAgents" | "showAgent" | "agentLog" | "agentScreen" | "listOperators" | "listContracts" | "getContract" | "getContractText" | "getContractGraph" | "listWebhooks" | "listNodes" | "checkServer" | "listApprovals" | "listCoordinations" | "coordinationStatus" | "streamCoordination" | "queryAudit" | "recentAudit" | "auditStats" | "verifyAudit" | "exportAudit" | "metricsSummary" | "createLoginCode" | "getSession" | "logout" | "listSessions" | "revokeSession" | "createConfirmation" | "listPasskeys" | "passkeyOptions" | "addPasskey" | "revokePasskey" | "setPassphrase" | "createTask" | "updateTask" | "cancelTask" | "parkTask" | "revertTree" | "mergeTask" | "handOverTask" | "discardTask" | "addAgent" | "revokeAgent" | "stopAgent" | "pause" | "cancelCoordination" | "decideApproval" | "answerQuestion" | "resumeTask" | "rewindTask" | "reassignTask" | "acceptTree" | "installDependencies" | "acceptTools" | "addReviewer" | "revokeReviewer" | "addContract" | "trustContract" | "addOperator" | "revokeOperator" | "rotateSecret" | "adoptNode" | "unpause" | "spawnAgent" | "startCoordination" | "participantToken")
           /** The parameters in its path. */
           params?: { [name: string]: string }
           /** Its body, without `confirmation`. */
@@ -6157,7 +5976,7 @@ export interface components {
       truncated: boolean
     }
     InboxItem: {
-      kind: ("approval" | "question" | "parked" | "unexplained" | "alert" | "contract")
+      kind: ("approval" | "question" | "parked" | "unexplained" | "tree_missing" | "alert" | "contract")
       id: string
       task_id: (string | null)
       task_title: (string | null)
@@ -6680,7 +6499,7 @@ export interface components {
       title: string
       status: number
       detail: string
-      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "sandbox_unavailable" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "login_failed" | "session_ended" | "csrf_token_missing" | "confirmation_required" | "confirmation_invalid" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "wrong_node" | "trees_elsewhere" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "agent_cli_too_old" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
+      code: ("invalid_request" | "unknown_phase" | "no_transition" | "tool_failed" | "sandbox_unavailable" | "outcome_unknown" | "invalid_regex" | "token_missing" | "token_invalid" | "token_stale" | "token_mismatch" | "forbidden_tool" | "unknown_tool" | "constraint_violation" | "not_permitted" | "login_failed" | "session_ended" | "csrf_token_missing" | "confirmation_required" | "confirmation_invalid" | "host_not_allowed" | "not_found" | "no_task_available" | "conflict" | "already_claimed" | "phase_sequence_violation" | "task_not_active" | "no_active_task" | "agents_paused" | "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "store_unavailable" | "wrong_node" | "trees_elsewhere" | "tree_missing" | "state_unreadable" | "shutting_down" | "confinement_unavailable" | "agent_unavailable" | "agent_cli_too_old" | "knowledge_unavailable" | "internal_error" | "contract.invalid" | "contract.not_enforced_yet" | "missing_artifact" | "invalid_artifact" | "check_failed" | "check_error" | "evidence_stale" | "incomplete_checkpoint" | "claim_missing" | "rule_interrupt" | "unledgered_change" | "consensus_pending" | "approval_pending" | "approval_rejected" | "enforcement_not_live" | "gate_blocked")
       remedy?: string
       next_step?: string
       allowed_tools?: string[]
@@ -6839,43 +6658,6 @@ export interface components {
       max_attempts: number
       round: number
       view: components['schemas']['ParticipantView']
-    }
-    RestoredTask: {
-      id: string
-      title: string
-      description: string
-      status: components['schemas']['TaskStatus']
-      phase: string
-      epoch: number
-      agent_id: (string | null)
-      capabilities: string[]
-      contract: components['schemas']['ContractRef']
-      depends_on: string[]
-      requires: string[]
-      workspace: string
-      worktree?: components['schemas']['Worktree']
-      completed_phases: string[]
-      lease_expires_at: (string | null)
-      created_at: string
-      updated_at: string
-      metadata: { [name: string]: unknown }
-      mode: (("strict" | "permissive" | "advisory") | null)
-      priority: number
-      visit: number
-      refusals: number
-      parked_reason: (string | null)
-      stash: (string | null)
-      pending_approval: (components['schemas']['PendingApproval'] | null)
-      open_questions: number
-      reviewers_wanted: {
-        name: string
-        status: ("wanted" | "registered" | "finished")
-        awaited: boolean
-      }[]
-      claimable_at: (string | null)
-      alerts: components['schemas']['Alert'][]
-      restored: string[]
-      restored_count: number
     }
     Retry: {
       attempt: number
@@ -7046,26 +6828,6 @@ export interface components {
         is_tie: boolean
         final_answer_preview: (string | null)
       }
-    }
-    SavedStash: {
-      id: string
-      name: (string | null)
-      task_id: string
-      task_title: (string | null)
-      task_status: (components['schemas']['TaskStatus'] | null)
-      phase: string
-      saved_at: string
-      saved_by: string
-      reason: string
-      workspace: string
-      status: ("saved" | "unfinished" | "lost" | "dropped")
-      bytes: number
-      paths: {
-        path: string
-        kind: ("created" | "modified" | "deleted")
-      }[]
-      path_count: number
-      warnings: string[]
     }
     SentReview: {
       task_id: string
@@ -7302,25 +7064,6 @@ export interface components {
         anonymous_id: (string | null)
         token?: string
       }[]
-    }
-    Stash: {
-      id: string
-      name: (string | null)
-      task_id: string
-      task_title: (string | null)
-      task_status: (components['schemas']['TaskStatus'] | null)
-      phase: string
-      saved_at: string
-      saved_by: string
-      reason: string
-      workspace: string
-      status: ("saved" | "unfinished" | "lost" | "dropped")
-      bytes: number
-      paths: {
-        path: string
-        kind: ("created" | "modified" | "deleted")
-      }[]
-      path_count: number
     }
     StoppedAgent: {
       agent_id: string
