@@ -1,5 +1,6 @@
 import { abortCheck, type Check, failCheck, passCheck } from './check-inputs.js'
 import { hasAssertions } from './test-files/assertions.js'
+import { openHelperFiles } from './test-files/helper-files.js'
 import { findTestsOfPhase, isTestPath, readText } from './test-files/test-files.js'
 
 const NAMED_MAX = 5
@@ -52,9 +53,10 @@ export const checkTestsAreMeaningful: Check = async (inputs) => {
   const paths = [...new Set([...named, ...changed])]
   if (paths.length === 0) return failCheck('test_files names no test file')
   const empty: string[] = []
+  const files = openHelperFiles(inputs)
   for (const path of paths) {
     const text = await readText(inputs.tree, path)
-    if (text === null || !hasAssertions(path, text)) empty.push(path)
+    if (text === null || !(await hasAssertions(path, text, files))) empty.push(path)
   }
   return empty.length === 0
     ? passCheck(

@@ -1,24 +1,32 @@
+import * as goOther from './go/other-sites.js'
 import * as goRules from './go/rules.js'
 import * as goScope from './go/scope.js'
 import * as goSites from './go/sites.js'
 import * as goTests from './go/tests.js'
 import * as javascriptHelper from './javascript/helper.js'
+import { findHelpers as findJavascriptHelpers } from './javascript/helpers.js'
+import * as javascriptOther from './javascript/other-sites.js'
 import * as javascriptSites from './javascript/sites.js'
 import * as javascriptSteps from './javascript/steps.js'
 import * as javascriptTests from './javascript/tests.js'
-import type { LiteralChange } from './literals.js'
+import { joinSites } from './join-sites.js'
+import { type LiteralChange, NO_CHANGE } from './literals.js'
 import type { HelperNumbers } from './names.js'
 import type { Syntax } from './parse.js'
+import { findHelpers as findPythonHelpers } from './python/helpers.js'
+import * as pythonOther from './python/other-sites.js'
 import * as pythonHelper from './python/place-helper.js'
 import * as pythonRules from './python/rules.js'
 import * as pythonSites from './python/sites.js'
 import * as pythonSteps from './python/steps.js'
 import * as pythonTests from './python/tests.js'
+import { findHelpers as findRustHelpers } from './rust/helpers.js'
+import * as rustOther from './rust/other-sites.js'
 import * as rustSites from './rust/sites.js'
 import * as rustTests from './rust/tests.js'
 import { getField, walk } from './syntax.js'
 import type { TestRange } from './test-range.js'
-import type { Edit, Language, Site } from './types.js'
+import type { Edit, Helper, Language, Site } from './types.js'
 
 export interface SourceFile {
   readonly path: string
@@ -33,7 +41,10 @@ export interface LanguageRules {
   /** Types of nodes that are functions. */
   readonly functions: readonly string[]
   findTests(root: Syntax): readonly TestRange[]
+  /** Every assertion of a file, those without a rule included. */
   findSites(file: SourceFile): Iterable<Site>
+  /** What the file uses of other files of the project. */
+  findHelpers(root: Syntax): readonly Helper[]
   /** Starts and ends the watch over the tests of a file with steps. */
   watchTests(tests: readonly TestRange[], file: SourceFile): readonly Edit[]
   /** Imported assertion libraries, including those without rules. */
@@ -45,7 +56,11 @@ export interface LanguageRules {
 const JAVASCRIPT: LanguageRules = {
   functions: javascriptTests.FUNCTIONS,
   findTests: javascriptTests.findTests,
-  findSites: ({ root }) => javascriptSites.findSites(root, javascriptSites.readScope(root)),
+  findSites: ({ root }) => {
+    const scope = javascriptSites.readScope(root)
+    return joinSites(javascriptSites.findSites(root, scope), javascriptOther.findOtherSites(root, scope))
+  },
+  findHelpers: findJavascriptHelpers,
   watchTests: (tests) => tests.flatMap(javascriptSteps.watchTest),
   findLibraries: (root) => [...javascriptSites.readScope(root).libraries],
   placeHelper: ({ root, language }, numbers, used) => javascriptHelper.placeHelper(root, language, numbers, used),
@@ -54,7 +69,8 @@ const JAVASCRIPT: LanguageRules = {
 const PYTHON: LanguageRules = {
   functions: pythonTests.FUNCTIONS,
   findTests: pythonTests.findTests,
-  findSites: ({ root, text }) => pythonSites.findSites(root, text),
+  findSites: ({ root, text }) => joinSites(pythonSites.findSites(root, text), pythonOther.findOtherSites(root)),
+  findHelpers: findPythonHelpers,
   watchTests: (tests, { root, text }) => pythonSteps.watchTests(tests, root, text),
   findLibraries: (root) => {
     const imported = walk(root).filter(({ type }) => /^import_(from_)?statement$/.test(type))
@@ -67,7 +83,11 @@ const PYTHON: LanguageRules = {
 const GO: LanguageRules = {
   functions: goTests.FUNCTIONS,
   findTests: goTests.findTests,
-  findSites: ({ root, change }) => goSites.findSites(root, change),
+  findSites: ({ root, change }) => {
+    const scope = goScope.readScope(root, change)
+    return joinSites(goSites.findSites(root, scope), goOther.findOtherSites(root, scope))
+  },
+  findHelpers: (root) => goOther.findHelpers(root, goScope.readScope(root, NO_CHANGE)),
   watchTests: () => [],
   findLibraries: (root) => goScope.readImports(root).filter((path) => goRules.OTHER_LIBRARIES.includes(path)),
   placeHelper: null,
@@ -76,7 +96,9 @@ const GO: LanguageRules = {
 const RUST: LanguageRules = {
   functions: rustTests.FUNCTIONS,
   findTests: rustTests.findTests,
-  findSites: ({ root, path, change }) => rustSites.findSites(root, path, change),
+  findSites: ({ root, path, change }) =>
+    joinSites(rustSites.findSites(root, path, change), rustOther.findOtherSites(root, path)),
+  findHelpers: findRustHelpers,
   watchTests: () => [],
   findLibraries: () => [],
   placeHelper: null,

@@ -6,6 +6,9 @@ export interface LiteralChange {
   readonly signs: string
 }
 
+/** For a file that is only read. */
+export const NO_CHANGE: LiteralChange = { step: 1, word: 'other', signs: '' }
+
 /** The source of a number near a literal one, null if its form is unknown. Stays within the integer types. */
 export function changeNumber(text: string, { step }: LiteralChange): string | null {
   const match = /^([0-9][0-9_]*)(\.[0-9]+)?((?:_?[iu](?:8|16|32|64|128|size))|_?f32|_?f64)?$/.exec(text)

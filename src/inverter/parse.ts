@@ -97,6 +97,11 @@ export async function parseFile(
   return parseAndUse(grammar, text, deadline, (tree) => copyTree(tree, { text, grammar, deadline }))
 }
 
+/** Loads a grammar, so that a deadline is about the text alone. */
+export async function prepareGrammar(language: Language): Promise<void> {
+  await getGrammar(language)
+}
+
 /** Number of places in a text that cannot be parsed. */
 export async function countErrors(language: Language, text: string, deadline: number): Promise<number | ParseFailure> {
   const grammar = await getGrammar(language)

@@ -115,6 +115,13 @@ export interface Step {
   readonly isCaught?: boolean
 }
 
+/** A function, class or macro of another file that a test file uses. */
+export interface Helper {
+  /** How the file names the other one: `./helpers.js`, `.helpers`, `common`; `.` for any file of the folder. */
+  readonly module: string
+  readonly name: string
+}
+
 /** An assertion that the rules of a language found. */
 export interface Site {
   readonly start: number
@@ -123,6 +130,8 @@ export interface Site {
   readonly library: string
   readonly assertion: string
   readonly turn: { readonly rule: RuleName; readonly edits: readonly Edit[] } | { readonly left: LeftReason }
+  /** Where it is decides what it asserts: it need not name a value itself. */
+  readonly isByPlace?: true
   /** Null if the test cannot continue after it: the value is used, or nothing is thrown. */
   readonly step?: Step | null
 }

@@ -3,6 +3,7 @@ import type { ObservedLoadFailure, ObservedRun, ObservedTest } from '../../core/
 import type { CheckInputs } from '../check-inputs.js'
 import { scoreName } from '../inverted/find-test.js'
 import { hasAssertions } from '../test-files/assertions.js'
+import { openHelperFiles } from '../test-files/helper-files.js'
 import { extractInlineCode, isRust } from '../test-files/inline-tests.js'
 import { isTestLike, isTestPath, readText } from '../test-files/test-files.js'
 import { mayComputeNames, readTestNames } from '../test-files/test-names.js'
@@ -65,7 +66,9 @@ export async function inspectRedFile(inputs: Inputs, run: ObservedRun, path: str
         : !isChanged && before !== null
           ? 'was there before the task and is not changed'
           : ((await findReasonAgainstLoad(inputs, failure, path)) ??
-            (hasAssertions(path, text) ? null : 'has no assertion, so its failure to load proves nothing'))
+            ((await hasAssertions(path, text, openHelperFiles(inputs)))
+              ? null
+              : 'has no assertion, so its failure to load proves nothing'))
     if (reason === null) waits = true
     else refused.push({ id: null, reason })
   }

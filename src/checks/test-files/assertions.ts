@@ -1,10 +1,60 @@
+import { posix } from 'node:path'
+import { findAssertions } from '../../inverter/assertions.js'
+import type { Helper } from '../../inverter/types.js'
+import type { HelperFiles } from './helper-files.js'
 import { stripComments, stripCommentsAndTexts } from './test-code.js'
 
 const CALLS_MAX = 2000
 const ARGUMENTS_CHARS_MAX = 5000
 
-/** Whether a test file asserts something other than constants, with the assertions of its framework. */
-export function hasAssertions(path: string, text: string): boolean {
+const HELPERS_DEEP_MAX = 3
+const HELPERS_MAX = 500
+
+/**
+ * Whether a test file asserts something other than constants, with the assertions of its framework, or through helpers
+ * of other test files. The grammar of its language decides; where there is none, its words do.
+ */
+export async function hasAssertions(path: string, text: string, files: HelperFiles | null = null): Promise<boolean> {
+  const found = await findAssertions(path, text)
+  if (found === null) return hasAssertionWords(path, text)
+  if (found.asserts || files === null) return found.asserts
+  return new HelperSearch(files).hasAssertions(path, found.helpers, 0)
+}
+
+/** Looks for assertions in the functions that a test file uses, each of them once. */
+class HelperSearch {
+  private readonly seen = new Set<string>()
+  private readonly parsed = new Map<string, ReturnType<typeof findAssertions> | null>()
+  constructor(private readonly files: HelperFiles) {}
+
+  async hasAssertions(path: string, helpers: readonly Helper[], depth: number): Promise<boolean> {
+    if (depth >= HELPERS_DEEP_MAX) return false
+    for (const helper of helpers) {
+      const key = `${posix.dirname(path)} ${helper.module} ${helper.name}`
+      if (this.seen.has(key) || this.seen.size > HELPERS_MAX) continue
+      this.seen.add(key)
+      for (const other of await this.files.find(path, helper)) if (await this.asserts(other, helper, depth)) return true
+    }
+    return false
+  }
+
+  private async asserts(path: string, { module, name }: Helper, depth: number): Promise<boolean> {
+    const file = await this.read(path)
+    const found = file?.askFunction(name) ?? (module === '.' ? null : file)
+    return found !== null && (found.asserts || (await this.hasAssertions(path, found.helpers, depth + 1)))
+  }
+
+  private async read(path: string): Promise<Awaited<ReturnType<typeof findAssertions>>> {
+    const known = this.parsed.get(path)
+    if (known !== undefined) return known
+    const text = await this.files.read(path)
+    const found = text === null ? null : findAssertions(path, text)
+    this.parsed.set(path, found)
+    return found
+  }
+}
+
+function hasAssertionWords(path: string, text: string): boolean {
   const code = stripCommentsAndTexts(path, text)
   const known = [...findImportedAssertions(stripComments(path, text))].map(escapePattern)
   const named = known.length === 0 ? [] : [`(?<![\\w$.])(?:${known.join('|')})(?:\\.\\w+){0,4}\\s*\\(`]
@@ -21,7 +71,7 @@ export function hasAssertions(path: string, text: string): boolean {
 }
 
 const CALLS: readonly string[] = [
-  // node:assert, chai, unittest, JUnit, xUnit, Rust, Go's testify, googletest, and helpers named after them
+  // JUnit, xUnit, googletest, and helpers named after them
   '\\b(?:[aA]ssert|verify)\\w*!?(?:\\.\\w+){0,4}!?\\s*\\(',
   '\\bexpect\\w*(?:\\.soft|\\.poll|\\.element)?\\s*\\(',
   '\\b(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\\w+)?\\s*\\(',
@@ -89,19 +139,13 @@ function hasVariable(args: string): boolean {
   return names.some((name) => !CONSTANTS.has(name))
 }
 
-// Assertions that are not calls: Python's statement, Ruby's and chai's words, Go's way to fail, Rust's attribute.
+// Assertions that are not calls: the words of Ruby and of shells.
 function hasAssertionStatement(path: string, code: string): boolean {
-  if (/\.py$/.test(path))
-    return [...code.matchAll(/^[ \t]*assert\b([^\n]*(?:\\\n[^\n]*)*)/gm)].some(([, rest]) => hasVariable(rest ?? ''))
   if (/\.rb$/.test(path))
     return [...code.matchAll(/^[ \t]*(?:assert|refute|expect)\w*[ \t]+([^\n]+)/gm)].some(([, rest]) =>
       hasVariable(rest ?? ''),
     )
-  if (/\.go$/.test(path))
-    return /\bif\b[^{]{0,500}\{[^}]{0,2000}\bt\.(Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(/.test(code)
-  if (/\.rs$/.test(path)) return /#\[should_panic/.test(code)
-  if (/\.(bats|sh|bash)$/.test(path)) return /^[ \t]*(\[\[?|test)\s.*\$|^[ \t]*(assert|refute)\w*\s/m.test(code)
-  return /[\w$)\]]\.should\b/.test(code)
+  return /\.(bats|sh|bash)$/.test(path) && /^[ \t]*(\[\[?|test)\s.*\$|^[ \t]*(assert|refute)\w*\s/m.test(code)
 }
 
 const MODULES_MAX = 200

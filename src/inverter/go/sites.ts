@@ -5,11 +5,10 @@ import { findAround, getField, insert, listNamedChildren, replace, walk, wrap } 
 import type { Edit, LeftReason, Site } from '../types.js'
 import { changeLiteral } from './literal.js'
 import { FAILING } from './rules.js'
-import { parseSelector, readScope, type Scope } from './scope.js'
+import { parseSelector, type Scope } from './scope.js'
 import { readTestify } from './testify.js'
 
-export function* findSites(root: Syntax, change: LiteralChange): Generator<Site> {
-  const scope = readScope(root, change)
+export function* findSites(root: Syntax, scope: Scope): Generator<Site> {
   for (const node of walk(root)) {
     const site = readSite(node, scope)
     if (site !== null) yield site
@@ -170,6 +169,7 @@ function readOutput(node: Syntax, { change }: Scope): Site | null {
     return null
   return {
     ...makeSite(node, 'example output'),
+    isByPlace: true,
     turn: { rule: 'literal', edits: [replace(node, `${node.text} ${change.word}`)] },
   }
 }

@@ -1,5 +1,6 @@
 import { hasAlternatives } from '../conditions.js'
 import { changeNumber, changeText, type LiteralChange } from '../literals.js'
+import { namesValue } from '../names-value.js'
 import type { Syntax } from '../parse.js'
 import { getField, insert, listNamedChildren, replace, walk, wrap } from '../syntax.js'
 import type { Edit, Site } from '../types.js'
@@ -128,6 +129,7 @@ function readIfPanic(node: Syntax): Site | null {
   const panics =
     call?.type === 'macro_invocation' && /^(std::)?(panic|unreachable)$/.test(getField(call, 'macro')?.text ?? '')
   if (condition === null || !panics || /^let_/.test(condition.type)) return null
+  if (!namesValue(condition)) return { ...makeSite(node, 'if panic'), turn: { left: 'asserts_nothing' } }
   if (hasAlternatives(condition, false)) return { ...makeSite(node, 'if panic'), turn: { left: 'joined_conditions' } }
   return { ...makeSite(node, 'if panic'), turn: { rule: 'negated', edits: wrap(condition, '!(', ')') } }
 }
