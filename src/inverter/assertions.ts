@@ -1,13 +1,13 @@
 import { listOwnFunctions } from './failing.js'
 import { findLanguage, LANGUAGE_RULES } from './languages.js'
 import { NO_CHANGE } from './literals.js'
-import { isValueName } from './names-value.js'
+import { listValueNames } from './names-value.js'
 import { parseFile, prepareGrammar, type Syntax } from './parse.js'
 import { walk } from './syntax.js'
 import type { Helper, Site } from './types.js'
 
 const TEXT_CHARS_MAX = 1_000_000
-const MS_MAX = 4000
+const MS_MAX = 2000
 const SITES_MAX = 20_000
 
 /** What the grammar says about the assertions of a file. */
@@ -33,7 +33,7 @@ export async function findAssertions(path: string, text: string): Promise<Assert
   if (typeof parsed === 'string') return null
   const { root } = parsed
   const rules = LANGUAGE_RULES[language]
-  const values = walk(root).filter(isValueName)
+  const values = listValueNames(root)
   // A Rust file without tests of its own belongs to the tests that load it.
   const place = rules.findTests(root).length === 0 ? `tests/${path}` : path
   const file = { path: place, text, language, root, change: NO_CHANGE }
@@ -41,12 +41,12 @@ export async function findAssertions(path: string, text: string): Promise<Assert
   if (first === 'took_too_long') return null
   return {
     asserts: first !== null,
-    helpers: first === null ? rules.findHelpers(root) : [],
+    helpers: first === null ? rules.findHelpers(root, root) : [],
     askFunction: (name) => {
       const reached = reachFunctions(name, listOwnFunctions(root, [...rules.functions, ...OTHER_HOLDERS]))
       if (reached.length === 0) return null
       const inside = findAsserting(rules.findSites(file), values, performance.now() + MS_MAX, reached)
-      return { asserts: isFound(inside), helpers: reached.flatMap((node) => rules.findHelpers(node)) }
+      return { asserts: isFound(inside), helpers: reached.flatMap((node) => rules.findHelpers(root, node)) }
     },
   }
 }

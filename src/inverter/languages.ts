@@ -43,8 +43,8 @@ export interface LanguageRules {
   findTests(root: Syntax): readonly TestRange[]
   /** Every assertion of a file, those without a rule included. */
   findSites(file: SourceFile): Iterable<Site>
-  /** What the file uses of other files of the project. */
-  findHelpers(root: Syntax): readonly Helper[]
+  /** What a part of the file uses of other files of the project. */
+  findHelpers(root: Syntax, part: Syntax): readonly Helper[]
   /** Starts and ends the watch over the tests of a file with steps. */
   watchTests(tests: readonly TestRange[], file: SourceFile): readonly Edit[]
   /** Imported assertion libraries, including those without rules. */
@@ -87,7 +87,7 @@ const GO: LanguageRules = {
     const scope = goScope.readScope(root, change)
     return joinSites(goSites.findSites(root, scope), goOther.findOtherSites(root, scope))
   },
-  findHelpers: (root) => goOther.findHelpers(root, goScope.readScope(root, NO_CHANGE)),
+  findHelpers: (root, part) => goOther.findHelpers(root, part, goScope.readScope(root, NO_CHANGE)),
   watchTests: () => [],
   findLibraries: (root) => goScope.readImports(root).filter((path) => goRules.OTHER_LIBRARIES.includes(path)),
   placeHelper: null,

@@ -1,6 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hasAssertions } from '../../src/checks/test-files/assertions.js'
+import { openHelperFiles } from '../../src/checks/test-files/helper-files.js'
 import { countMarks, findNewMarks } from '../../src/checks/test-files/test-marks.js'
+import { openWorkTree } from '../../src/tree/work-tree.js'
+import { contractOf, phase } from '../core/world.js'
 import { depth } from '../depth.js'
 
 const LONG_FILE_CHARS = depth(200_000, 1_000_000)
@@ -54,6 +60,7 @@ const HOLLOW: readonly (readonly [path: string, text: string])[] = [
   ['test_a.py', 'def unused(got):\n    if got != 2:\n        raise AssertionError\n\ndef test_a():\n    add(1)'],
   ['tests/a.rs', '#[test]\nfn a() {}'],
   ['tests/a.rs', '#[test]\nfn a() { add(1); }'],
+  ['tests/a.rs', '#[test]\nfn a() { assert_eq!(vec![1], vec![1]); add(1); }'],
   ['tests/a.rs', '#[test]\nfn a() { println!("{}", add(1)); }'],
   ['tests/a.rs', '#[test]\nfn a() { if add(1) != 2 { println!("no") } }'],
   ['tests/a.rs', '#[test]\nfn a() { if false { panic!() } add(1); }'],
@@ -110,6 +117,7 @@ const REAL: readonly (readonly [path: string, text: string])[] = [
   ['a_test.go', 'func TestA(t *testing.T) { serve(func() { t.Error("was called") }) }'],
   ['a_test.go', 'func TestA(t *testing.T) { check(t.Errorf, f()) }'],
   ['a_test.go', 'func TestA(t *testing.T) { testhelp.Get(t, "/a").HasStatus(200) }'],
+  ['a_test.go', 'import . "example.org/check"\nfunc Test(t *testing.T) { TestingT(t) }'],
   ['a_test.go', 'func (s *S) TestA(c *C) { c.Assert(f(), Equals, 1) }'],
   ['a_test.go', 'func ExampleAdd() {\n\tfmt.Println(Add(1, 2))\n\t// Output: 3\n}'],
   ['a_test.go', 'func ExampleAdd() {\n\tfmt.Println(Add(1, 2))\n\t// Unordered output:\n\t// 3\n}'],
@@ -128,6 +136,8 @@ const REAL: readonly (readonly [path: string, text: string])[] = [
   ['tests/a.rs', '#[test]\nfn a() { if add(1) != 2 { let x = 1; panic!("no {x}") } }'],
   ['tests/a.rs', '#[test]\nfn a() { match add(1) { 2 => {} other => panic!("{other}") } }'],
   ['tests/a.rs', '#[test]\nfn a() { let Some(_) = find(1) else { panic!("none") }; }'],
+  ['tests/a.rs', '#[test]\nfn a() { let vec = add(1); assert_eq!(vec, vec![2]); }'],
+  ['tests/a.rs', 'fn assert_send<T: Send>() {}\n#[test]\nfn a() { assert_send::<Sum>(); }'],
   ['tests/a.rs', '#[test]\n#[should_panic]\nfn a() { add(1); }'],
   ['tests/a.rs', '#[test]\nfn a() { parse("x").unwrap_err(); }'],
   ['tests/a.rs', 'proptest! { #[test]\nfn a(x in 0..9) { prop_assert_eq!(add(x), x + 1); } }'],
@@ -176,6 +186,89 @@ describe('what a test asserts', () => {
     countMarks('a.test.js', text)
     countMarks('test_a.py', text)
     expect(performance.now() - start).toBeLessThan(10_000)
+  })
+})
+
+const CHECK = 'func checkTwo(t *testing.T, got int) {\n\tif got != 2 {\n\t\tt.Fatal(got)\n\t}\n}\n'
+const PYTHON_CHECK = 'def check_two(got):\n    if got != 2:\n        raise AssertionError(got)\n'
+const SCRIPT_CHECK = "export function checkTwo(got) { if (got !== 2) throw new Error('no') }\n"
+const RUST_CHECK = 'pub fn check_two(got: i32) { assert_eq!(got, 2); }\n'
+const HELPERS = [
+  ['pkg/a_test.go', 'func TestA(t *testing.T) { checkTwo(t, add(1)) }', 'pkg/help_test.go', CHECK],
+  ['tests/test_a.py', 'from .help import check_two\n\ndef test_a(): check_two(add(1))', 'tests/help.py', PYTHON_CHECK],
+  ['tests/test_a.py', 'from tests import help\n\ndef test_a(): help.check_two(add(1))', 'tests/help.py', PYTHON_CHECK],
+  [
+    'tests/a.test.js',
+    "import { checkTwo } from './help.js'\nit('a', () => checkTwo(add(1)))",
+    'tests/help.js',
+    SCRIPT_CHECK,
+  ],
+  [
+    'tests/a.test.ts',
+    "import * as help from './help'\nit('a', () => help.checkTwo(add(1)))",
+    'tests/help.ts',
+    SCRIPT_CHECK,
+  ],
+  ['tests/a.rs', 'mod help;\n#[test]\nfn a() { help::check_two(add(1)); }', 'tests/help.rs', RUST_CHECK],
+] as const
+
+/** A helper of the same name that never fails, in each language. */
+const NEVER_FAILS: Readonly<Record<string, string>> = {
+  go: `${CHECK.replace('checkTwo', 'checkThree')}func checkTwo(t *testing.T, got int) { t.Log(got) }\n`,
+  py: `${PYTHON_CHECK.replace('check_two', 'check_three')}\ndef check_two(got):\n    print(got)\n`,
+  js: `${SCRIPT_CHECK.replace('checkTwo', 'checkThree')}export function checkTwo(got) { console.log(got) }\n`,
+  ts: `${SCRIPT_CHECK.replace('checkTwo', 'checkThree')}export function checkTwo(got) { console.log(got) }\n`,
+  rs: `${RUST_CHECK.replace('check_two', 'check_three')}pub fn check_two(got: i32) { println!("{got}"); }\n`,
+}
+
+describe('what a test asserts through a helper of another file', () => {
+  let root = ''
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'phaselock-assertions-'))
+  })
+  afterEach(() => rmSync(root, { recursive: true, force: true }))
+  const write = (path: string, text: string) => {
+    mkdirSync(join(root, dirname(path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  const ask = (path: string, text: string) => {
+    const contract = contractOf([phase('A')])
+    return hasAssertions(path, text, openHelperFiles({ contract, tree: openWorkTree(root) }))
+  }
+
+  it.each(HELPERS)(
+    '[REQ-DIFF-6] %s with %j asserts something if the helper in %s does',
+    async (path, text, helper, check) => {
+      write(helper, check)
+      expect(await ask(path, text)).toBe(true)
+    },
+  )
+
+  it.each(HELPERS)(
+    '[REQ-DIFF-6] %s with %j asserts nothing if the helper in %s never fails',
+    async (path, text, helper) => {
+      write(helper, NEVER_FAILS[helper.split('.').at(-1) ?? ''] ?? '')
+      expect(await ask(path, text)).toBe(false)
+    },
+  )
+
+  it.each(HELPERS)('[REQ-DIFF-6] %s with %j asserts nothing if there is no helper', async (path, text) => {
+    expect(await ask(path, text)).toBe(false)
+  })
+
+  it('[REQ-DIFF-6] code under test is no helper, whatever it throws', async () => {
+    write('src/add.js', SCRIPT_CHECK)
+    expect(await ask('tests/a.test.js', "import { checkTwo } from '../src/add.js'\nit('a', () => checkTwo(1))")).toBe(
+      false,
+    )
+  })
+
+  it('[REQ-DIFF-6] helpers that use each other are read once', async () => {
+    write('tests/help.js', "import { b } from './more.js'\nexport const a = (got) => b(got)\n")
+    write('tests/more.js', "import { a } from './help.js'\nexport const b = (got) => a(got)\n")
+    expect(await ask('tests/a.test.js', "import { a } from './help.js'\nit('a', () => a(add(1)))")).toBe(false)
+    write('tests/more.js', "export const b = (got) => { if (got !== 2) throw new Error('no') }\n")
+    expect(await ask('tests/a.test.js', "import { a } from './help.js'\nit('a', () => a(add(1)))")).toBe(true)
   })
 })
 

@@ -40,7 +40,8 @@ class HelperSearch {
 
   private async asserts(path: string, { module, name }: Helper, depth: number): Promise<boolean> {
     const file = await this.read(path)
-    const found = file?.askFunction(name) ?? (module === '.' ? null : file)
+    // What a script or a Python module hands on from elsewhere has no function of the name.
+    const found = file?.askFunction(name) ?? (module === '.' || path.endsWith('.rs') ? null : file)
     return found !== null && (found.asserts || (await this.hasAssertions(path, found.helpers, depth + 1)))
   }
 

@@ -88,8 +88,8 @@ function readCheck(node: Syntax, scope: Scope, own: ReadonlyMap<string, Syntax>)
   const name = selector?.name ?? callee?.text ?? ''
   const args = listNamedChildren(getField(node, 'arguments'))
   const others = args.filter((arg) => !isHandle(arg, scope))
-  if (selector === null || own.has(name)) return null
-  if (others.length === args.length) return readNamedCheck(node, selector, others, scope)
+  if (own.has(name) || (selector === null && !scope.hasDotImport)) return null
+  if (others.length === args.length) return selector === null ? null : readNamedCheck(node, selector, others, scope)
   const statement = findChain(node)
   if (statement.parent?.type !== 'expression_statement' && !ASSERTING.test(name)) return null
   const isAbout = statement !== node || others.some((arg) => namesValue(arg, (word) => scope.handles.has(word)))
@@ -98,9 +98,9 @@ function readCheck(node: Syntax, scope: Scope, own: ReadonlyMap<string, Syntax>)
 }
 
 /** Functions of other files of the package that get the handle of a test: `checkSum(t, got, 3)`. */
-export function findHelpers(root: Syntax, scope: Scope): readonly Helper[] {
+export function findHelpers(root: Syntax, part: Syntax, scope: Scope): readonly Helper[] {
   const own = listOwnFunctions(root, FUNCTIONS)
-  return walk(root).flatMap((node): readonly Helper[] => {
+  return walk(part).flatMap((node): readonly Helper[] => {
     const callee = node.type === 'call_expression' ? getField(node, 'function') : null
     const name = callee?.type === 'identifier' ? callee.text : ''
     if (name === '' || own.has(name)) return []

@@ -14,6 +14,8 @@ export interface Scope {
   readonly quicktest: ReadonlySet<string>
   readonly quicktestPackage: string | null
   readonly hasGomega: boolean
+  /** Functions of another package may be called without its name. */
+  readonly hasDotImport: boolean
   readonly hasTesting: boolean
   readonly change: LiteralChange
 }
@@ -51,6 +53,7 @@ export function readScope(root: Syntax, change: LiteralChange): Scope {
     ...{ handles: new Set(['t', ...typed]), typed, testify, quicktest, quicktestPackage, change },
     suites: hasSuite ? readReceivers(root) : new Set(),
     hasTesting: localName(/^testing$/, 'testing') === 'testing',
+    hasDotImport: imports.some((node) => getField(node, 'name')?.text === '.'),
     hasGomega: paths.some((path) => /onsi\/gomega$/.test(path)),
   }
 }

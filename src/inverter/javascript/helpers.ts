@@ -4,13 +4,13 @@ import type { Helper } from '../types.js'
 import { readMember } from './nodes.js'
 
 /** What a file calls of other files of the project. */
-export function findHelpers(root: Syntax): readonly Helper[] {
+export function findHelpers(root: Syntax, part: Syntax): readonly Helper[] {
   const imported = new Map<string, Helper>()
   for (const node of walk(root)) {
     if (node.type === 'import_statement') readImport(node, imported)
     else if (node.type === 'variable_declarator') readRequire(node, imported)
   }
-  return walk(root).flatMap((node): readonly Helper[] => {
+  return walk(part).flatMap((node): readonly Helper[] => {
     if (node.type !== 'call_expression') return []
     const callee = getField(node, 'function')
     const member = readMember(callee)

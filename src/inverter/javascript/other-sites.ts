@@ -1,5 +1,5 @@
 import { findDependence, listOwnFunctions } from '../failing.js'
-import { isValueName, namesValue } from '../names-value.js'
+import { listValueNames, namesValue } from '../names-value.js'
 import type { Syntax } from '../parse.js'
 import { getField, walk } from '../syntax.js'
 import type { Site } from '../types.js'
@@ -127,5 +127,5 @@ function isCalledOnValue(callee: Syntax, { handles, bindings }: Scope): boolean 
   const member = readMember(callee)
   if (member === null) return false
   const isOfLibrary = (name: string): boolean => OF_LIBRARY.has(name) || handles.has(name) || bindings.has(name)
-  return walk(member.object).some((node) => isValueName(node) && !isOfLibrary(node.text))
+  return listValueNames(member.object).some(({ text }) => !isOfLibrary(text))
 }

@@ -3,7 +3,7 @@ import { getField, walk } from '../syntax.js'
 import type { Helper } from '../types.js'
 
 /** What a file calls of other modules, or inherits from their classes. */
-export function findHelpers(root: Syntax): readonly Helper[] {
+export function findHelpers(root: Syntax, part: Syntax): readonly Helper[] {
   const imported = new Map<string, Helper>()
   for (const node of walk(root)) {
     const module = getField(node, 'module_name')?.text
@@ -13,7 +13,7 @@ export function findHelpers(root: Syntax): readonly Helper[] {
       imported.set(getField(part, 'alias')?.text ?? name, { module, name })
     }
   }
-  return walk(root).flatMap((node): readonly Helper[] => {
+  return walk(part).flatMap((node): readonly Helper[] => {
     const callee = node.type === 'call' ? getField(node, 'function') : null
     const isBase = node.type === 'identifier' && node.parent?.parent?.type === 'class_definition'
     const object = isBase ? node : (getField(callee, 'object') ?? callee)

@@ -1,5 +1,5 @@
 import { findDependence, listOwnFunctions } from '../failing.js'
-import { isValueName, namesValue } from '../names-value.js'
+import { listValueNames, namesValue } from '../names-value.js'
 import type { Syntax } from '../parse.js'
 import { getField, listNamedChildren, walk } from '../syntax.js'
 import type { Site } from '../types.js'
@@ -78,7 +78,6 @@ function readCall(node: Syntax, own: ReadonlyMap<string, Syntax>): Site | null {
   if (callee === null || !ASSERTING.test(name)) return null
   if (own.has(name) && (object === null || /^(?:self|cls)$/.test(object.text))) return null
   const isAbout = listNamedChildren(getField(node, 'arguments')).some((arg) => namesValue(arg))
-  const isCalledOnValue =
-    object !== null && walk(object).some((part) => isValueName(part) && !OF_LIBRARY.has(part.text))
+  const isCalledOnValue = object !== null && listValueNames(object).some(({ text }) => !OF_LIBRARY.has(text))
   return makeSite(node, name, isAbout || isCalledOnValue ? 'no_rule' : 'asserts_nothing')
 }

@@ -58,6 +58,9 @@ function readCall(node: Syntax): Site | null {
     return value !== null && PANICKING.test(method) ? makeSite(node, method, namesValue(value)) : null
   }
   if (/(?:^|::)TestCases::new$/.test(callee?.text ?? '')) return makeSite(node, 'TestCases', true)
+  // `assert_send::<Error>()`: the compiler decides.
+  const typed = callee?.type === 'generic_function' ? (getField(callee, 'function')?.text ?? '') : ''
+  if (/(?:^|::)_?(?:assert|require|is_)/.test(typed)) return makeSite(node, typed, true)
   const name = (callee?.text ?? '').replace(/^.*::/s, '')
   const list = getField(node, 'arguments')
   return list !== null && /^(?:assert|expect|verify)/.test(name) ? makeSite(node, name, namesValue(list)) : null
