@@ -128,6 +128,7 @@ export async function openOrchestrator(options: OrchestratorOptions): Promise<Or
     isClosing = true
     await coordinations.close()
     await app.transcripts.close()
+    await app.goCache.close()
     await app.baselines.close()
     await workshop.close()
     stopWatching()

@@ -8,7 +8,10 @@ import type { Resources } from '../resources.js'
 type Caches = Pick<Resources, 'goCache' | 'crates'>
 
 /** Compiles the tests' dependencies from a tree that no agent has changed. `findCompiled` finds the result. */
-export async function compileForTests(app: Caches, place: Omit<CompilePlace, 'seeds' | 'cache'>): Promise<void> {
+export async function compileForTests(
+  app: Caches,
+  place: Omit<CompilePlace, 'seeds' | 'cache'> & { readonly confinement: Pick<Confinement, 'start' | 'provider'> },
+): Promise<void> {
   if (isGo(place.job.tree)) await app.goCache.compileProject(place)
   if (isRust(place.job.tree)) await app.crates.compile(place)
 }
@@ -17,11 +20,11 @@ export async function compileForTests(app: Caches, place: Omit<CompilePlace, 'se
 export async function findCompiled(
   app: Caches,
   tree: string,
-  { provider }: Pick<Confinement, 'provider'>,
+  confinement: Pick<Confinement, 'start' | 'provider'>,
 ): Promise<Pick<ShownPlace, 'goCache' | 'layer'>> {
-  if (provider === 'none') return {}
+  if (confinement.provider === 'none') return {}
   // Wait for a build of the standard library that is in progress: building it twice would take longer.
-  if (isGo(tree)) await app.goCache.make()
+  if (isGo(tree)) await app.goCache.make(confinement)
   return {
     goCache: isGo(tree) ? app.goCache.findSeeds(tree) : [],
     layer: isRust(tree) ? await app.crates.findLayer(tree) : null,

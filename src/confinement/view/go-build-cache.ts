@@ -22,6 +22,8 @@ export interface CompilePlace {
   readonly env: Readonly<Record<string, string>>
   /** How the tests are run. */
   readonly command: string
+  /** Nothing is kept of a compilation that fails. */
+  readonly mustCompile?: boolean
 }
 
 /**
@@ -33,8 +35,8 @@ export async function compileForTests(place: CompilePlace): Promise<ReadonlyMap<
   const lines = [
     'mkdir -p "$GOCACHE"',
     ...seeding,
-    // Compile errors are ignored here: the runs themselves report them.
-    `${toCompileLine(place.command)} >/dev/null 2>&1 </dev/null`,
+    // Compile errors of a project are ignored here: the runs themselves report them.
+    `${toCompileLine(place.command)} >/dev/null 2>&1 </dev/null${place.mustCompile === true ? ' || exit 1' : ''}`,
     `find "$GOCACHE" -type f -printf '%P\\0' | tar -C "$GOCACHE" --null -T - -czf ${ARCHIVE}`,
   ]
   const run = await runCommand(place.confinement, {
