@@ -157,14 +157,18 @@ describe.runIf(HAS_GO)('the compiled standard library of Go', () => {
         `mkdir -p ~/.cache; ln -sfn ${library}/go-build ~/.cache/go-build; go test -run none .; go clean -cache`,
         `mkdir -p ${shared} && mkdir ${shared}/0123456789abcdef`,
       ]
-      for (const attack of attacks) {
+      const attempt = async (line: string) => {
         const run = await runCommand(sandbox, {
-          ...{ tree, argv: ['bash', '-c', attack], cwd: '.', env: {}, network: false, writes: 'keep', git: 'read' },
+          ...{ tree, argv: ['bash', '-c', line], cwd: '.', env: {}, network: false, writes: 'keep', git: 'read' },
           ...{ hidden: [], signal: new AbortController().signal, timeoutMs: 120_000, shown: seeds },
           cache: { layer: null, seeds: [library], keep: null },
         })
         await run.changes.discard()
+        return run.exitCode
       }
+      // An honest command reads it.
+      expect(await attempt(`test -r "${entry}" && go test -run none .`)).toBe(0)
+      for (const attack of attacks) await attempt(attack)
       expect(hashAll(library)).toEqual(before)
       expect(readdirSync(shared)).toEqual([basename(library)])
     },
