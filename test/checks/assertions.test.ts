@@ -71,6 +71,7 @@ const HOLLOW: readonly (readonly [path: string, text: string])[] = [
     'pub fn add(a: i32) -> i32 { assert!(a > 0); a + 1 }\n#[cfg(test)]\nmod tests { #[test]\nfn a() { add(1); } }',
   ],
   ['a.test.js', "test('x', () => { add(1) })"],
+  ['a.test.js', "test('x', () => { add(expect.objectContaining({ a })) })"],
   ['a.test.js', "test('x', () => { console.log(add(1)) })"],
   ['a.test.js', "test('x', () => { if (add(1) !== 2) console.log('no') })"],
   ['a.test.js', "test('x', () => { if (false) throw new Error(); add(1) })"],
