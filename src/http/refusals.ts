@@ -20,7 +20,7 @@ const RULES: readonly Rule[] = [
     // The request cannot be read, its sender is refused, or the server cannot answer.
     codes: [
       ...(['invalid_request', 'host_not_allowed', 'not_permitted', 'rate_limited'] as const),
-      ...(['internal_error', 'store_unavailable', 'wrong_node', 'shutting_down'] as const),
+      ...(['internal_error', 'store_unavailable', 'state_unreadable', 'wrong_node', 'shutting_down'] as const),
     ],
     applies: () => true,
   },
@@ -32,7 +32,7 @@ const RULES: readonly Rule[] = [
   { codes: ['idempotency_mismatch'], applies: (route) => isUnsafe(route) && needsToken(route) },
   { codes: ['token_stale', 'no_active_task', 'task_not_active', 'agents_paused'], applies: isForAgents },
   // Its work tree cannot be read.
-  { codes: ['conflict'], applies: (route) => isForAgents(route) || isOfTasks(route) },
+  { codes: ['conflict', 'tree_missing'], applies: (route) => isForAgents(route) || isOfTasks(route) },
   { codes: ['task_not_active'], applies: (route) => isUnsafe(route) && isOfTasks(route) },
   { codes: ['not_found'], applies: ({ path }) => path.includes('/:') },
 ]
@@ -44,7 +44,7 @@ const OWN: Readonly<Partial<Record<CallId, readonly Code[]>>> = {
   requestTransition: ['no_transition', 'phase_sequence_violation'],
   executeTool: [
     ...(['forbidden_tool', 'unknown_tool', 'constraint_violation', 'tool_failed', 'invalid_regex'] as const),
-    ...(['sandbox_unavailable', 'confinement_unavailable', 'rule_interrupt'] as const),
+    ...(['sandbox_unavailable', 'confinement_unavailable', 'rule_interrupt', 'outcome_unknown'] as const),
   ],
   nextPrompt: ['phase_sequence_violation'],
   getPhase: ['unknown_phase', 'phase_sequence_violation'],

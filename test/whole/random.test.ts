@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { depth } from '../depth.js'
 import { begin, CONTRACT, countEvents, findUnexplained, type Stage } from './operations.js'
 import { EndingServer } from './walk.js'
 
-const ROUNDS = depth(3, Number(process.env.PHASELOCK_WHOLE_ROUNDS ?? 40))
+const ROUNDS = Number(process.env.PHASELOCK_WHOLE_ROUNDS ?? 40)
 const FILES = 1500
 const NOTHING = 'Nothing in the work tree changed without an allowed call.'
 

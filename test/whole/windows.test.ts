@@ -7,7 +7,7 @@ import { EndingServer } from './walk.js'
 const STEPS_MAX = 400
 const NOTHING = 'Nothing in the work tree changed without an allowed call.'
 // `npm test` ends the server at some of the steps; the full run at each.
-const STRIDE = depth(9, 1)
+const STRIDE = depth(14, 1)
 const THREADS = ['main', 'worker'] as const
 
 describe.each(THREADS)('a server that ends right before a step of its %s thread', (thread) => {
