@@ -432,7 +432,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -542,7 +546,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -594,7 +602,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -627,7 +639,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -680,7 +696,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -731,7 +751,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -783,7 +807,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -816,7 +844,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -845,10 +877,14 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict']
+      409: components['responses']['conflict-or-tree_missing']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -902,7 +938,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -950,7 +990,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1004,7 +1048,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1040,7 +1088,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1093,7 +1145,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1202,7 +1258,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1459,7 +1519,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1488,10 +1552,14 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict']
+      409: components['responses']['conflict-or-tree_missing']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1538,13 +1606,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1581,10 +1653,14 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict']
+      409: components['responses']['conflict-or-tree_missing']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1623,13 +1699,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1668,13 +1748,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1715,13 +1799,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1765,13 +1853,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1813,13 +1905,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1859,13 +1955,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -1906,7 +2006,7 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
@@ -1959,13 +2059,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2001,10 +2105,14 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict']
+      409: components['responses']['conflict-or-tree_missing']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2036,10 +2144,14 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict']
+      409: components['responses']['conflict-or-tree_missing']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2080,7 +2192,7 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
@@ -2137,13 +2249,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2184,13 +2300,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2231,13 +2351,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2273,7 +2397,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2301,7 +2429,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2329,7 +2461,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2360,7 +2496,11 @@ export interface operations {
       404: components['responses']['not_found']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2390,10 +2530,14 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict']
+      409: components['responses']['conflict-or-tree_missing']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2429,7 +2573,11 @@ export interface operations {
       404: components['responses']['not_found']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2466,7 +2614,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2511,7 +2663,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2547,7 +2703,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2602,7 +2762,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2645,13 +2809,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2693,13 +2861,17 @@ export interface operations {
         }
       }
       404: components['responses']['not_found']
-      409: components['responses']['conflict-or-task_not_active']
+      409: components['responses']['conflict-or-task_not_active-or-tree_missing']
       413: components['responses']['payload_too_large']
       415: components['responses']['unsupported_media_type']
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2735,7 +2907,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2804,7 +2980,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2841,7 +3021,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2877,7 +3061,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2946,7 +3134,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -2982,7 +3174,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3016,7 +3212,11 @@ export interface operations {
       404: components['responses']['not_found']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3066,7 +3266,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3097,7 +3301,11 @@ export interface operations {
       404: components['responses']['not_found']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3147,7 +3355,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3196,7 +3408,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3250,7 +3466,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3280,7 +3500,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3328,7 +3552,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3378,7 +3606,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3408,7 +3640,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3456,7 +3692,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3500,7 +3740,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3544,7 +3788,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3574,7 +3822,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3608,7 +3860,11 @@ export interface operations {
       404: components['responses']['not_found']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3646,7 +3902,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3682,7 +3942,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3739,7 +4003,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3783,7 +4051,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3829,7 +4101,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3860,7 +4136,11 @@ export interface operations {
       404: components['responses']['not_found']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3891,7 +4171,11 @@ export interface operations {
       404: components['responses']['not_found']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3941,7 +4225,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -3971,7 +4259,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4001,7 +4293,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4052,7 +4348,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4082,7 +4382,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4198,7 +4502,11 @@ export interface operations {
       404: components['responses']['not_found']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4245,7 +4553,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4285,7 +4597,11 @@ export interface operations {
       404: components['responses']['not_found']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4320,7 +4636,11 @@ export interface operations {
       409: components['responses']['conflict']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4381,7 +4701,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4414,7 +4738,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4442,7 +4770,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4470,7 +4802,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4513,7 +4849,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4541,7 +4881,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4582,7 +4926,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4612,7 +4960,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4657,7 +5009,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4688,7 +5044,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4737,7 +5097,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4801,7 +5165,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4849,7 +5217,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4894,7 +5266,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4940,7 +5316,11 @@ export interface operations {
       422: components['responses']['idempotency_mismatch']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -4984,7 +5364,11 @@ export interface operations {
       415: components['responses']['unsupported_media_type']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -5017,7 +5401,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -5048,7 +5436,11 @@ export interface operations {
       404: components['responses']['not_found']
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -5098,7 +5490,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -5126,7 +5522,11 @@ export interface operations {
       }
       429: components['responses']['rate_limited']
       500: components['responses']['internal_error']
-      503: components['responses']['shutting_down-or-store_unavailable-or-wrong_node']
+      503: { headers: { [name: string]: unknown } } & {
+        content: {
+          'application/problem+json': components['schemas']['Problem']
+        }
+      }
       default: components['responses']['Problem']
     }
   }
@@ -5184,17 +5584,12 @@ export interface components {
         'application/problem+json': components['schemas']['Problem']
       }
     }
-    'shutting_down-or-store_unavailable-or-wrong_node': { headers: { [name: string]: unknown } } & {
-      content: {
-        'application/problem+json': components['schemas']['Problem']
-      }
-    }
     not_found: { headers: { [name: string]: unknown } } & {
       content: {
         'application/problem+json': components['schemas']['Problem']
       }
     }
-    conflict: { headers: { [name: string]: unknown } } & {
+    'conflict-or-tree_missing': { headers: { [name: string]: unknown } } & {
       content: {
         'application/problem+json': components['schemas']['Problem']
       }
@@ -5214,7 +5609,12 @@ export interface components {
         'application/problem+json': components['schemas']['Problem']
       }
     }
-    'conflict-or-task_not_active': { headers: { [name: string]: unknown } } & {
+    'conflict-or-task_not_active-or-tree_missing': { headers: { [name: string]: unknown } } & {
+      content: {
+        'application/problem+json': components['schemas']['Problem']
+      }
+    }
+    conflict: { headers: { [name: string]: unknown } } & {
       content: {
         'application/problem+json': components['schemas']['Problem']
       }
