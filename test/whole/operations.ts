@@ -228,12 +228,10 @@ const OPERATIONS_OF_OPERATORS: readonly Operation[] = [
         token: String(claimed.body.phase_token),
         body: transition,
       })
+      const token = String(moved.body.phase_token)
       const args = { path: `${folderOf(round)}/a`, content: 'merged\n' }
-      await server.call({
-        path: '/tools/execute',
-        token: String(moved.body.phase_token),
-        body: { task_id: task, tool_name: 'write_files', args },
-      })
+      await server.call({ path: '/tools/execute', token, body: { task_id: task, tool_name: 'write_files', args } })
+      await server.call({ path: '/tasks/release', token, body: { task_id: task, reason: 'done' } })
     },
     call: ({ server }, round) => ({
       path: `/tasks/m${round}/merge`,

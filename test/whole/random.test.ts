@@ -6,6 +6,7 @@ import { EndingServer } from './walk.js'
 
 const ROUNDS = Number(process.env.PHASELOCK_WHOLE_ROUNDS ?? 40)
 const FILES = 1500
+const timeout = 90 * 60_000
 const NOTHING = 'Nothing in the work tree changed without an allowed call.'
 
 describe('a server that is killed at any time', () => {
@@ -28,7 +29,7 @@ describe('a server that is killed at any time', () => {
   })
   afterAll(() => server.remove())
 
-  it('[REQ-WHOLE-2] a command that made 1,500 files: all of them are there, or none', async () => {
+  it('[REQ-WHOLE-2] a command that made 1,500 files: all of them are there, or none', { timeout }, async () => {
     let happened = 0
     for (let round = 0; round < ROUNDS; round += 1) {
       const folder = `c${round}`
@@ -51,7 +52,7 @@ describe('a server that is killed at any time', () => {
     process.stdout.write(`killed ${ROUNDS} times, ${happened} calls had happened\n`)
   })
 
-  it('[REQ-WHOLE-2] a line that is appended is there once', async () => {
+  it('[REQ-WHOLE-2] a line that is appended is there once', { timeout }, async () => {
     for (let round = 0; round < ROUNDS * 2; round += 1) {
       const args = { path: `log${round}`, content: 'line\n', mode: 'a' }
       const { look } = await interrupt(Math.random() * 60, () => execute('write_files', args, `append-${round}`))

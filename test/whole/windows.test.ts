@@ -5,6 +5,7 @@ import { begin, CONTRACT, countEvents, findUnexplained, OPERATIONS, type Operati
 import { EndingServer } from './walk.js'
 
 const STEPS_MAX = 400
+const MINUTES_MAX = 20
 const NOTHING = 'Nothing in the work tree changed without an allowed call.'
 // `npm test` ends the server at some of the steps; the full run at each.
 const STRIDE = depth(14, 1)
@@ -15,20 +16,24 @@ describe.each(THREADS)('a server that ends right before a step of its %s thread'
   afterAll(() => Promise.all(servers.map((server) => server.remove())))
 
   const operations = isFullDepth() ? OPERATIONS : OPERATIONS.filter((_, index) => index === 0 || index === 3)
-  it.each(operations)('[REQ-WHOLE-1] $name: happens once and whole, or not at all', async (operation) => {
-    const server = new EndingServer(CONTRACT)
-    servers.push(server)
-    const stage = await begin(server)
-    let ended = 0
-    for (let step = 1; step < STEPS_MAX; step += STRIDE) {
-      const isOver = await tryStep(stage, { operation, thread, step })
-      if (isOver) break
-      ended += 1
-    }
-    expect(ended, 'the server never ended').toBeGreaterThan(0)
-    const verified = await server.call({ method: 'GET', path: '/audit/verify', token: server.operator })
-    expect(verified.body).toMatchObject({ ok: true })
-  })
+  it.each(operations)(
+    '[REQ-WHOLE-1] $name: happens once and whole, or not at all',
+    { timeout: MINUTES_MAX * 60_000 },
+    async (operation) => {
+      const server = new EndingServer(CONTRACT)
+      servers.push(server)
+      const stage = await begin(server)
+      let ended = 0
+      for (let step = 1; step < STEPS_MAX; step += STRIDE) {
+        const isOver = await tryStep(stage, { operation, thread, step })
+        if (isOver) break
+        ended += 1
+      }
+      expect(ended, 'the server never ended').toBeGreaterThan(0)
+      const verified = await server.call({ method: 'GET', path: '/audit/verify', token: server.operator })
+      expect(verified.body).toMatchObject({ ok: true })
+    },
+  )
 })
 
 /** Ends the server at one step, starts it again, and looks. True: the call was answered before that step. */
@@ -59,7 +64,7 @@ async function tryStep(
   const expected = operation.expected(stage, step)
   expect(operation.look(stage, step), where).toBe(isRecorded === 1 ? expected : was)
   expect(isRecorded, where).toBeLessThanOrEqual(1)
-  if (first !== null) expect([first.status, isRecorded], where).toEqual([200, 1])
+  if (first !== null) expect([first.status, isRecorded], `${where}: ${first.body.detail}`).toEqual([200, 1])
   expect(findTemporary(server.workspace), where).toEqual([])
   if (isRecorded === 1 || operation.differsBefore !== true) expect(await findUnexplained(stage), where).toBe(NOTHING)
   const again = await server.call(call)

@@ -108,12 +108,15 @@ export class TreeChange {
 
   async #takeBack(): Promise<void> {
     if (this.#staged !== null) await this.app.scratch.dropStaged(this.place.taskId)
-    await this.#pending?.undo()
+    // Without a pending change the writer failed half-way, and may not have taken everything back.
+    if (this.#pending !== null) await this.#pending.undo()
+    else if (this.#begun !== null) await undoChange(this.app, this.#begun)
     this.#drop()
   }
 
   async #findReference(): Promise<Pick<BegunChange, 'id' | 'tree' | 'taskId' | 'version'>> {
-    const version = (await this.app.ledger.peek(this.place.taskId))?.version ?? 0
+    // What is decided and not on disk yet may never be: its versions could be those of other events.
+    const version = (await this.app.ledger.read(this.place.taskId))?.version ?? 0
     return { id: this.id, ...this.place, version }
   }
 
@@ -194,22 +197,25 @@ export function recordWithTree<T>(
   return app.ledger.hold(id, () => changeTree(app, { tree: workspace, taskId: id }, work))
 }
 
-/**
- * Settles a change that was interrupted anywhere: finishes it if its event is in the ledger, or else takes it back.
- * Returns the paths that somebody else has changed since, which stay as they are.
- */
-export async function settleChange(app: Resources, change: BegunChange): Promise<readonly string[]> {
+/** Settles a change that was interrupted anywhere: finishes it if its event is in the ledger, or else takes it back. */
+async function settleChange(app: Resources, change: BegunChange): Promise<void> {
   const { tree, plan } = change
   const isThere = existsSync(tree)
   if (await isRecorded(app, change)) {
     if (isThere && plan !== null) await finishPlan(tree, plan)
     if (isThere) await followChange(app, change)
     app.trees.endChange(change, 'happened')
-    return []
+    return
   }
-  const conflicts = isThere && plan !== null ? await undoPlan(tree, plan) : []
+  await undoChange(app, change)
   app.trees.endChange(change, 'undone')
-  return conflicts
+}
+
+// What somebody else has changed since stays as it is.
+async function undoChange(app: Resources, change: BegunChange): Promise<void> {
+  const { tree, plan } = change
+  const conflicts = existsSync(tree) && plan !== null ? await undoPlan(tree, plan) : []
+  if (conflicts.length > 0) app.onFault(new Error(formatConflicts(change, conflicts)))
 }
 
 /** Settles what a killed server left open, before the tasks of this node get their next call. */
@@ -218,8 +224,7 @@ export async function recoverTreeChanges(app: Resources, onFault: (error: unknow
     if (await app.ledger.isElsewhere(formatStream(change.taskId))) continue
     try {
       app.trees.takeOpenChange(change)
-      const conflicts = await locks.run(change.tree, () => settleChange(app, change))
-      if (conflicts.length > 0) onFault(new Error(formatConflicts(change, conflicts)))
+      await locks.run(change.tree, () => settleChange(app, change))
     } catch (error) {
       onFault(error)
     }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { readFileIfPresent, syncDirectory } from '../../base/atomic-file.js'
 import { isAtOrBelow } from '../../base/is-at-or-below.js'
@@ -35,8 +35,10 @@ import { TreeMarks } from './tree-marks.js'
 import { TreeTasks } from './tree-tasks.js'
 
 const JOURNAL_LINES_MAX = 5000
+const JOURNAL_CHARS_MAX = 8 * 1024 * 1024
 /** With a longer journal, a snapshot is written: each mark has a copy of the journal. */
 const MARKED_LINES_MAX = 500
+const MARKED_CHARS_MAX = 512 * 1024
 /** Used instead of a phase id: the start of work on the task. */
 export const WORK_BEGAN = ''
 
@@ -48,6 +50,7 @@ interface ExpectedTree {
   index: TreeIndex
   generation: number
   journalLines: number
+  journalChars: number
   /** Computed on first use. */
   sources?: ReadonlySet<string>
 }
@@ -134,9 +137,10 @@ export class Trees {
       this.#marks.write(name, now)
       return
     }
-    const { journalLines } = expected
-    if (journalLines > MARKED_LINES_MAX) this.#keep(tree, expected.index)
-    const hasJournal = journalLines > 0 && journalLines <= MARKED_LINES_MAX
+    const { journalLines, journalChars } = expected
+    const isLong = journalLines > MARKED_LINES_MAX || journalChars > MARKED_CHARS_MAX
+    if (isLong) this.#keep(tree, expected.index)
+    const hasJournal = journalLines > 0 && !isLong
     this.#marks.link(name, this.#snapshot(tree), hasJournal ? this.#journal(tree) : null)
   }
 
@@ -237,24 +241,34 @@ export class Trees {
     this.fence.requireHeld()
     mkdirSync(this.dir, { recursive: true, mode: 0o700 })
     const expected = this.#expected(change.tree)
-    appendToJournal(this.#journal(change.tree), formatLines([{ began: change }]), { isSynced: isReady })
+    const text = formatLines([{ began: change }])
+    appendToJournal(this.#journal(change.tree), text, { isSynced: isReady })
     this.#open.set(change.tree, change)
-    if (expected !== null) this.#take(expected, change.lines)
+    if (expected === null) return
+    expected.journalChars += text.length
+    this.#take(expected, change.lines)
   }
 
   /** A change has happened, or was taken back: then the tree is expected as before. */
   endChange({ id, tree, before, lines }: BegunChange, end: 'happened' | 'undone'): void {
     this.fence.requireHeld()
     const expected = this.#expected(tree)
-    const restored = end === 'undone' ? before : []
+    if (expected === null) {
+      // Nothing is expected of the tree: the journal held this change alone.
+      rmSync(this.#journal(tree), { force: true })
+      this.#open.delete(tree)
+      return
+    }
+    // The tree may have been recorded again while the change was made.
+    const isMissing = ([path, what]: Line): boolean => (expected.index.entries[path] ?? null) !== what
+    const settled = end === 'undone' ? before : lines.filter(isMissing)
     // Not synced when it happened: without this line the ledger is asked again, with the same result.
-    const isSynced = end === 'undone'
-    appendToJournal(this.#journal(tree), formatLines([...restored, { ended: id }]), { isSynced })
+    const isSynced = settled.length > 0
+    appendToJournal(this.#journal(tree), formatLines([...settled, { ended: id }]), { isSynced })
     this.#open.delete(tree)
-    if (expected === null) return
-    this.#take(expected, restored)
+    this.#take(expected, settled)
     expected.journalLines += lines.length + 1
-    if (expected.journalLines > JOURNAL_LINES_MAX) this.#keep(tree, expected.index)
+    if (isTooLong(expected)) this.#keep(tree, expected.index)
   }
 
   /** The change of a tree that has begun and not ended. */
@@ -352,7 +366,8 @@ export class Trees {
     const { lines } = readJournal(journal)
     applyLines(index, lines)
     endLastLine(journal)
-    return { index, generation, journalLines: lines.length }
+    const journalChars = statSync(journal, { throwIfNoEntry: false })?.size ?? 0
+    return { index, generation, journalLines: lines.length, journalChars }
   }
 
   // A killed server leaves the old snapshot with its journal or the new one with its own: nothing that was explained is
@@ -369,7 +384,7 @@ export class Trees {
     writeSnapshot(`${file}.new`, { index, generation })
     renameSync(`${file}.new`, file)
     syncDirectory(this.dir)
-    this.#known.set(tree, { index, generation, journalLines: 0 })
+    this.#known.set(tree, { index, generation, journalLines: 0, journalChars: text.length })
     rmSync(before, { force: true })
   }
 
@@ -379,7 +394,7 @@ export class Trees {
     this.#take(expected, lines)
     appendToJournal(this.#journal(tree), formatLines(lines), { isSynced: true })
     expected.journalLines += lines.length
-    if (expected.journalLines > JOURNAL_LINES_MAX) this.#keep(tree, expected.index)
+    if (isTooLong(expected)) this.#keep(tree, expected.index)
   }
 
   #take(expected: ExpectedTree, lines: readonly Line[]): void {
@@ -411,6 +426,10 @@ export class Trees {
   #journalOf(tree: string, generation: number): string {
     return join(this.dir, `${formatTreeName(tree)}${generation === 0 ? '' : `.${generation}`}.journal`)
   }
+}
+
+function isTooLong({ journalLines, journalChars }: ExpectedTree): boolean {
+  return journalLines > JOURNAL_LINES_MAX || journalChars > JOURNAL_CHARS_MAX
 }
 
 const JOURNAL = /^[0-9a-f]+(?:\.\d+)?\.journal$/

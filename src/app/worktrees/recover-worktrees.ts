@@ -60,10 +60,11 @@ export async function finishMerge(app: App, plan: MergePlan): Promise<string | n
     if (why !== null) return why
   }
   if (contains.code === 0) {
-    const ended = await recordEnd(app, plan)
-    if (!ended.ok && ended.problem.code !== 'conflict') return ended.problem.detail
-    // It was recorded before the server ended, and perhaps not followed.
-    if (!ended.ok) await followEnd(app, plan)
+    // It was perhaps recorded before the server ended, and what follows was not done.
+    const isRecorded = (await app.ledger.peek(plan.taskId))?.worktree?.commit === plan.tip
+    const ended = isRecorded ? null : await recordEnd(app, plan)
+    if (ended?.ok === false && ended.problem.code !== 'conflict') return ended.problem.detail
+    if (isRecorded) await followEnd(app, plan)
   }
   await runGit(origin, ['update-ref', '-d', `refs/phaselock/${plan.name}`])
   plans.drop(plan.name)
@@ -105,11 +106,10 @@ export async function recordEnd(app: App, plan: MergePlan): Promise<Result<JsonO
 }
 
 async function followEnd(app: App, plan: MergePlan): Promise<void> {
-  const state = await app.ledger.peek(plan.taskId)
-  if (state === null || state.worktree?.status === 'open') return
   if (plan.isShown && app.trees.isKnown(plan.repository))
     await app.trees.acceptAsIs(plan.repository, await listChangedPaths(plan))
-  removePlace(findPlace(app, plan.taskId))
+  const state = await app.ledger.peek(plan.taskId)
+  if (state?.worktree?.status !== 'open') removePlace(findPlace(app, plan.taskId))
 }
 
 async function listChangedPaths(plan: MergePlan): Promise<readonly string[]> {
