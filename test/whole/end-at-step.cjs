@@ -1,8 +1,9 @@
 // Loaded into a server under test (`node --require`): ends the process, as a power cut would end it, right before the
-// n-th step that changes something on disk. PHASELOCK_STEPS names a file that says which: {"id": 1, "thread": "main",
+// n-th step that changes something on disk or is sent. PHASELOCK_STEPS names a file that says which: {"id": 1, "thread": "main",
 // "endAt": 7}. A new id begins the count again. Nothing in the product knows of it.
 'use strict'
 const fs = require('node:fs')
+const { Socket } = require('node:net')
 const Module = require('node:module')
 const { isMainThread } = require('node:worker_threads')
 
@@ -81,6 +82,9 @@ for (const name of OPEN_FILES) {
   patch(fs, `${name}Sync`, isFile)
   patch(fs, name, isFile)
 }
+
+// What is sent to PostgreSQL, and the answers of the server.
+patch(Socket.prototype, 'write')
 
 // The store writes in transactions that it ends with `exec`.
 const load = Module._load

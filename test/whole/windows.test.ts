@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { depth, isFullDepth } from '../depth.js'
+import { findPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.js'
 import { begin, CONTRACT, countEvents, findUnexplained, OPERATIONS, type Operation, type Stage } from './operations.js'
 import { EndingServer } from './walk.js'
 
@@ -9,19 +10,72 @@ const MINUTES_MAX = 20
 const NOTHING = 'Nothing in the work tree changed without an allowed call.'
 // `npm test` ends the server at some of the steps; the full run at each.
 const STRIDE = depth(14, 1)
-const THREADS = ['main', 'worker'] as const
+const bin = findPostgres()
 
-describe.each(THREADS)('a server that ends right before a step of its %s thread', (thread) => {
+interface Place {
+  readonly title: string
+  readonly thread: 'main' | 'worker'
+  readonly store: 'sqlite' | 'postgres'
+  readonly words: readonly string[]
+  readonly operations: readonly Operation[]
+}
+
+// The ledger in SQLite is written by a thread of its own.
+const SQLITE = { store: 'sqlite', words: [] } as const
+const COMMANDS = OPERATIONS.filter(({ event }) => event.tool === 'bash')
+// All windows on every store and with every sandbox take longer than the full suite may: a command of its own.
+const isWhole = process.env.PHASELOCK_WHOLE === 'all'
+const onlyFirst = (all: readonly Operation[]): readonly Operation[] => (isWhole ? all : all.slice(0, 1))
+const PLACES: readonly Place[] = [
+  { title: 'its main thread', thread: 'main', ...SQLITE, operations: OPERATIONS },
+  { title: 'the thread that writes the ledger', thread: 'worker', ...SQLITE, operations: OPERATIONS },
+  {
+    title: 'its main thread, with PostgreSQL',
+    thread: 'main',
+    store: 'postgres',
+    words: [],
+    operations: onlyFirst(OPERATIONS),
+  },
+  ...['bubblewrap', 'unshare'].map(
+    (provider): Place => ({
+      title: `its main thread, with commands in ${provider}`,
+      thread: 'main',
+      store: 'sqlite',
+      words: ['--confinement', provider],
+      operations: onlyFirst(COMMANDS),
+    }),
+  ),
+]
+const SOME: readonly Place[] = PLACES.slice(0, 2).map((place) => ({
+  ...place,
+  operations: place.operations.filter((_, index) => index === 0 || index === 3),
+}))
+const places = (isFullDepth() ? PLACES : SOME).filter(({ store }) => store === 'sqlite' || bin !== null)
+
+describe.each(places)('a server that ends right before a step of $title', ({ thread, store, words, operations }) => {
   const servers: EndingServer[] = []
-  afterAll(() => Promise.all(servers.map((server) => server.remove())))
+  let postgres: PostgresServer | null = null
+  beforeAll(async () => {
+    if (store === 'postgres' && bin !== null) postgres = await startPostgres(bin)
+  })
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => server.remove()))
+    postgres?.remove()
+  })
+  const makeServer = async (): Promise<EndingServer> => {
+    const PHASELOCK_STORE = await postgres?.createDatabase()
+    const ORCHESTRATOR_JWT_SECRET = 'a secret of more than thirty-two bytes'
+    const environment = PHASELOCK_STORE === undefined ? {} : { PHASELOCK_STORE, ORCHESTRATOR_JWT_SECRET }
+    const server = new EndingServer(CONTRACT, { environment, words })
+    servers.push(server)
+    return server
+  }
 
-  const operations = isFullDepth() ? OPERATIONS : OPERATIONS.filter((_, index) => index === 0 || index === 3)
   it.each(operations)(
     '[REQ-WHOLE-1] $name: happens once and whole, or not at all',
     { timeout: MINUTES_MAX * 60_000 },
     async (operation) => {
-      const server = new EndingServer(CONTRACT)
-      servers.push(server)
+      const server = await makeServer()
       const stage = await begin(server)
       let ended = 0
       for (let step = 1; step < STEPS_MAX; step += STRIDE) {
