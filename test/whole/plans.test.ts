@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -18,6 +19,8 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Trees } from '../../src/app/trees/trees.js'
 import { type ChangePlan, undoPlan } from '../../src/tree/write/change-plan.js'
+import { makeTemporaryName } from '../../src/tree/write/temporary-name.js'
+import { openTreeWriter } from '../../src/tree/write/tree-writer.js'
 import { depth } from '../depth.js'
 
 const PRELOAD = fileURLToPath(new URL('end-at-step.cjs', import.meta.url))
@@ -127,6 +130,56 @@ describe('a change of a tree that is interrupted', () => {
       ...before,
       ...{ changed: '644 mine\n', gone: '644 mine\n', created: '644 mine\n', 'new/deep/mine': '644 mine\n' },
     })
+  })
+
+  it('[REQ-WHOLE-4] goes on past what others put in its way: long names, folders under its names, hard links', async () => {
+    mkdirSync(tree)
+    const long = 'n'.repeat(250)
+    for (const name of [long, 'replaced', 'program']) writeFileSync(at(name), `${name}\n`)
+    const steps = [
+      { type: 'delete', path: long },
+      { type: 'write', path: 'replaced', content: Buffer.from('new\n') },
+      { type: 'set_mode', path: 'program', mode: 0o755 },
+    ] as const
+    let planned: ChangePlan | null = null
+    const onPlanned = (newest: ChangePlan): void => {
+      planned = newest
+    }
+    expect(await openTreeWriter(tree).begin(steps, { secret: 'secret', onPlanned })).toMatchObject({ ok: true })
+    writeFileSync(at(long), 'mine\n')
+    mkdirSync(at(makeTemporaryName('secret', 1, 'new')))
+    const outside = join(dir, 'outside')
+    writeFileSync(outside, 'outside\n', { mode: 0o600 })
+    rmSync(at('program'))
+    linkSync(outside, at('program'))
+    expect([...(await undoPlan(tree, planned as unknown as ChangePlan))].sort()).toEqual([long, 'program', 'replaced'])
+    expect(lstatSync(outside).mode & 0o777).toBe(0o600)
+    const kept = readdirSync(tree).filter((name) => name.includes('.before-'))
+    expect(kept.map((name) => readFileSync(at(name), 'utf8'))).toEqual([`${long}\n`])
+    expect(readFileSync(at(long), 'utf8')).toBe('mine\n')
+  })
+})
+
+describe('temporary entries of a change that has not ended', () => {
+  it('[REQ-WHOLE-6] are no change of the tree, and stay until it has ended, however old they are', async () => {
+    mkdirSync(tree)
+    writeFileSync(at('big'), 'x'.repeat(2_000_000))
+    const later = () => Date.now() + 3_600_000
+    const trees = new Trees(join(dir, 'state'), later)
+    await trees.begin(tree)
+    const onPlanned = (planned: ChangePlan): void =>
+      trees.beginChange(
+        { id: 'i', tree, taskId: 't', version: 1, lines: [], before: [], plan: planned, follow: {} },
+        true,
+      )
+    const pending = await openTreeWriter(tree).begin([{ type: 'delete', path: 'big' }], { secret: 's', onPlanned })
+    expect(pending.ok).toBe(true)
+    expect((await trees.compare(tree)).differences).toEqual([{ path: 'big', kind: 'deleted' }])
+    expect(readdirSync(tree)).toEqual([makeTemporaryName('s', 0, 'old')])
+    const open = trees.findOpenChange(tree)
+    expect(open?.plan === null || open === null ? [] : await undoPlan(tree, open.plan)).toEqual([])
+    expect(readFileSync(at('big'), 'utf8').length).toBe(2_000_000)
+    await trees.close()
   })
 })
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { KeyedLock } from '../../base/keyed-lock.js'
 import { runInSpan } from '../../base/spans.js'
 import type { Contract } from '../../core/contract/contract.js'
@@ -230,6 +231,13 @@ export class Ledger {
   /** Events as they would be stored: without secrets, within bounds. */
   toRows(events: readonly Plain[]): readonly NewEvent[] {
     return events.map((event) => toNewEvent(event, this.clean).row)
+  }
+
+  /** Resolves after everything that was sent to the store before is written or given up, also what was not acknowledged. */
+  async waitForWrites(): Promise<void> {
+    const [principal, key] = ['system', `written-${randomUUID()}`]
+    const remember = { principal, key, bodyHash: '', status: 200, answer: null }
+    await this.store.append({ stream: 'written', expectedVersion: 0, events: [], remember })
   }
 
   /** Appends to a stream that is not a task's; false when the stream has changed. */

@@ -137,11 +137,14 @@ class OneRun {
       const write: ToolPlace['write'] = (steps) =>
         change.apply({ steps, lines: toPlannedLines, follow: { uncovers: true }, signal: this.one.signal })
       const done = outcome ?? (await runFileTool({ ...this.#place, write }, tool, args))
-      if (done.ok) {
-        const paths = done.changes.map((one) => one.path)
-        this.app.running.recordWrites(workspace, paths)
-      }
-      return this.#finish(done, { isHolding: true, isWritten: true, addedBytes: countToolBytes(done, before), change })
+      const about = { isHolding: true, isWritten: true, addedBytes: countToolBytes(done, before), change } as const
+      const ran = await this.#finish(done, about)
+      if (done.ok && ran.ok && ran.value.outcome.ok)
+        this.app.running.recordWrites(
+          workspace,
+          done.changes.map(({ path }) => path),
+        )
+      return ran
     })
   }
 

@@ -5,7 +5,7 @@ import type { ScratchPlan, StagedFor } from '../../confinement/changes/scratch-l
 import type { TaskState } from '../../core/task/state.js'
 import { StoreUnavailable } from '../../store/store.js'
 import type { Change } from '../../tree/change.js'
-import { getErrno, type TreeRefusal } from '../../tree/problems.js'
+import { getErrno, type TreeRefusal, TreeUnreadable } from '../../tree/problems.js'
 import { type ChangePlan, finishPlan, undoPlan } from '../../tree/write/change-plan.js'
 import type { TreeStep } from '../../tree/write/tree-steps.js'
 import { openTreeWriter, type PendingChange } from '../../tree/write/tree-writer.js'
@@ -64,24 +64,25 @@ export class TreeChange {
 
   /** Prepares what belongs into the layer of the task; false: there is no room. */
   async stageLayer(plan: ScratchPlan, view: string | null): Promise<boolean> {
-    const { id, taskId, version } = await this.#findReference()
-    const staged = { id, taskId, version }
+    const staged = await this.#findReference()
     if (!(await this.app.scratch.stage(plan, view, staged))) return false
     this.#staged = staged
     return true
   }
 
-  get isBegun(): boolean {
-    return this.#begun !== null || this.#staged !== null
+  // A change that the writer gave up half-way is no change, whatever the tool makes of it.
+  get #isMade(): boolean {
+    const isWritten = this.#pending !== null || this.#begun?.plan === null
+    return this.#begun === null ? this.#staged !== null : isWritten
   }
 
   /** For the ledger: the event names this change, unless the decision drops it. */
   readonly nameIn = async (handled: CommandResult): Promise<string | null> =>
-    !this.isBegun || isDropped(handled) ? null : this.id
+    !this.#isMade || isDropped(handled) ? null : this.id
 
   /** The event that names the change is in the ledger. */
   confirm(handled: CommandResult): void {
-    this.#isRecorded = this.isBegun && !isDropped(handled)
+    this.#isRecorded = this.#isMade && !isDropped(handled)
   }
 
   /** Finishes the change if it is recorded, and takes it back if not. `isCertain`: the ledger need not be asked. */
@@ -108,9 +109,7 @@ export class TreeChange {
 
   async #takeBack(): Promise<void> {
     if (this.#staged !== null) await this.app.scratch.dropStaged(this.place.taskId)
-    // Without a pending change the writer failed half-way, and may not have taken everything back.
-    if (this.#pending !== null) await this.#pending.undo()
-    else if (this.#begun !== null) await undoChange(this.app, this.#begun)
+    if (this.#begun !== null) await undoChange(this.app, this.#begun)
     this.#drop()
   }
 
@@ -176,6 +175,8 @@ export function changeTree<T>(
   return locks.run(place.tree, async () => {
     const left = app.trees.findOpenChange(place.tree)
     if (left !== null) await settleChange(app, left)
+    const staged = app.scratch.findStaged(place.taskId)
+    if (staged !== null) await settleStaged(app, staged)
     const change = new TreeChange(app, place)
     let isCertain = false
     try {
@@ -200,21 +201,27 @@ export function recordWithTree<T>(
 /** Settles a change that was interrupted anywhere: finishes it if its event is in the ledger, or else takes it back. */
 async function settleChange(app: Resources, change: BegunChange): Promise<void> {
   const { tree, plan } = change
-  const isThere = existsSync(tree)
-  if (await isRecorded(app, change)) {
-    if (isThere && plan !== null) await finishPlan(tree, plan)
-    if (isThere) await followChange(app, change)
-    app.trees.endChange(change, 'happened')
+  // A folder that is moved away or not mounted comes back with what is kept in it: until then the change stays open.
+  if (!existsSync(tree)) throw new TreeUnreadable(`a call was interrupted in ${tree}, which is not there`)
+  if (!(await isRecorded(app, change))) {
+    await undoChange(app, change)
+    app.trees.endChange(change, 'undone')
     return
   }
-  await undoChange(app, change)
-  app.trees.endChange(change, 'undone')
+  try {
+    if (plan !== null) await finishPlan(tree, plan)
+    await followChange(app, change)
+  } catch (error) {
+    // The files are whole. What could not be noted shows as unexplained, and must not stop everybody else in the tree.
+    app.onFault(error)
+  }
+  app.trees.endChange(change, 'happened')
 }
 
 // What somebody else has changed since stays as it is.
 async function undoChange(app: Resources, change: BegunChange): Promise<void> {
   const { tree, plan } = change
-  const conflicts = existsSync(tree) && plan !== null ? await undoPlan(tree, plan) : []
+  const conflicts = plan === null ? [] : await undoPlan(tree, plan)
   if (conflicts.length > 0) app.onFault(new Error(formatConflicts(change, conflicts)))
 }
 
@@ -223,17 +230,26 @@ export async function recoverTreeChanges(app: Resources, onFault: (error: unknow
   for (const change of app.trees.loadOpenChanges()) {
     if (await app.ledger.isElsewhere(formatStream(change.taskId))) continue
     try {
-      app.trees.takeOpenChange(change)
-      await locks.run(change.tree, () => settleChange(app, change))
+      await locks.run(change.tree, async () => {
+        // It may have ended meanwhile: other tasks of this node work in the tree.
+        const open = app.trees.readOpenChange(change.tree)
+        if (open?.id === change.id) await settleChange(app, open)
+      })
     } catch (error) {
       onFault(error)
     }
   }
   for (const staged of await app.scratch.listStaged()) {
     if (await app.ledger.isElsewhere(formatStream(staged.taskId))) continue
-    if (await isRecorded(app, staged)) await app.scratch.applyStaged(staged.taskId)
-    else await app.scratch.dropStaged(staged.taskId)
+    await locks.run(staged.tree, async () => {
+      if (app.scratch.findStaged(staged.taskId)?.id === staged.id) await settleStaged(app, staged)
+    })
   }
+}
+
+async function settleStaged(app: Resources, staged: StagedFor): Promise<void> {
+  if (await isRecorded(app, staged)) await app.scratch.applyStaged(staged.taskId)
+  else await app.scratch.dropStaged(staged.taskId)
 }
 
 const NAMED_MAX = 20
@@ -248,6 +264,8 @@ async function isRecorded(
   { ledger }: Pick<Resources, 'ledger'>,
   { id, taskId, version }: Pick<BegunChange, 'id' | 'taskId' | 'version'>,
 ): Promise<boolean> {
+  // A database may still commit what it did not acknowledge in time: this write comes after that, or fails.
+  if (ledger.cluster !== undefined) await ledger.waitForWrites()
   for (let after = version; ; after += EVENTS_PER_PAGE) {
     const page = await ledger.store.readStream(formatStream(taskId), after, EVENTS_PER_PAGE)
     if (page.some((event) => event.data[TREE_CHANGE] === id)) return true

@@ -2,7 +2,9 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
   lstatSync,
   openSync,
   readFileSync,
@@ -146,9 +148,14 @@ export function formatLines(
 /** Adds to a journal, on disk before this returns if that is asked for. */
 export function appendToJournal(file: string, text: string, { isSynced }: { readonly isSynced: boolean }): void {
   const handle = openSync(file, 'a', 0o600)
+  const { size } = fstatSync(handle)
   try {
     appendFileSync(handle, text)
     if (isSynced) fsyncSync(handle)
+  } catch (error) {
+    // On a full disk a part of it may be there: the next line must not continue it.
+    ftruncateSync(handle, size)
+    throw error
   } finally {
     closeSync(handle)
   }

@@ -13,6 +13,7 @@ import { toPlainPaths } from '../../tree/only-paths.js'
 import type { ProjectFiles } from '../../tree/project-files.js'
 import type { Stamps } from '../../tree/stamps.js'
 import { type Difference, listDifferences, type TreeIndex } from '../../tree/tree-contents.js'
+import { listTemporaryNames } from '../../tree/write/change-plan.js'
 import { isLeftover, LEFTOVER_MS, sweepLeftovers } from '../../tree/write/leftovers.js'
 import { findSourceCoverageFolders, LEFT_BEHIND, makeLeftoverMatcher } from '../tool-calls/ignored-paths.js'
 import { KeptContents } from './kept-contents.js'
@@ -39,6 +40,8 @@ const JOURNAL_CHARS_MAX = 8 * 1024 * 1024
 /** With a longer journal, a snapshot is written: each mark has a copy of the journal. */
 const MARKED_LINES_MAX = 500
 const MARKED_CHARS_MAX = 512 * 1024
+const RECENT_MAX = 16
+const RECENT_STEPS_MAX = 2000
 /** Used instead of a phase id: the start of work on the task. */
 export const WORK_BEGAN = ''
 
@@ -78,6 +81,8 @@ export class Trees {
   readonly #known = new Map<string, ExpectedTree | null>()
   /** Changes that are being made, by tree. */
   readonly #open = new Map<string, BegunChange>()
+  /** Changes that ended a moment ago. */
+  readonly #recent = new Map<string, readonly BegunChange[]>()
   readonly #marks: TreeMarks
   readonly #indexer = new Indexer(RUNNER_NAME)
   // Temporary files older than the server do not belong to one of its commits.
@@ -250,8 +255,10 @@ export class Trees {
   }
 
   /** A change has happened, or was taken back: then the tree is expected as before. */
-  endChange({ id, tree, before, lines }: BegunChange, end: 'happened' | 'undone'): void {
+  endChange(change: BegunChange, end: 'happened' | 'undone'): void {
+    const { id, tree, before, lines } = change
     this.fence.requireHeld()
+    this.#noteEnded(change)
     const expected = this.#expected(tree)
     if (expected === null) {
       // Nothing is expected of the tree: the journal held this change alone.
@@ -271,9 +278,18 @@ export class Trees {
     if (isTooLong(expected)) this.#keep(tree, expected.index)
   }
 
-  /** The change of a tree that has begun and not ended. */
+  /** The change of a tree that has begun and not ended, perhaps in another process. */
   findOpenChange(tree: string): BegunChange | null {
-    return this.#open.get(tree) ?? null
+    if (this.#open.has(tree) || this.#known.has(tree)) return this.#open.get(tree) ?? null
+    return this.readOpenChange(tree)
+  }
+
+  /** The same as it is on disk. */
+  readOpenChange(tree: string): BegunChange | null {
+    const { open } = readJournal(join(this.dir, this.#findJournalName(tree)))
+    if (open === null) this.#open.delete(tree)
+    else this.#open.set(tree, open)
+    return open
   }
 
   /** The changes that a killed server left open, of any node. */
@@ -284,11 +300,6 @@ export class Trees {
       return found !== null && name === this.#findJournalName(found.tree) ? [found] : []
     })
     return open
-  }
-
-  /** This server settles a change that another process began. */
-  takeOpenChange(change: BegunChange): void {
-    this.#open.set(change.tree, change)
   }
 
   /** Records the dependencies and ignored files of a tree. Later changes than `before` do not count. */
@@ -332,21 +343,40 @@ export class Trees {
     const excludes = expected === null ? await this.excludesOf(tree) : ''
     const ignoring = { rules: expected?.index.rules ?? null, excludes }
     const look = await this.#indexer.look(tree, ignoring, wanted)
-    const { index } = look
     const isOurs = (path: string): boolean => isLeftover(path) && expected?.index.entries[path] === undefined
-    const paths = Object.keys(index.entries).filter(isOurs)
-    if (paths.length === 0) return look
+    const found = Object.keys(look.index.entries).filter(isOurs)
+    if (found.length === 0) return look
+    // What a change needs until it has ended is nobody's change, and is not removed.
+    const isNeeded = this.#makeTemporaryMatcher(tree)
+    const index = omitEntries(look.index, isNeeded)
+    const paths = found.filter((path) => !isNeeded(path))
+    if (paths.length === 0) return { ...look, index }
     const swept = await sweepLeftovers(tree, {
       paths,
       before: Math.max(this.now() - LEFTOVER_MS, this.#startedAt),
       keep: (content) => this.contents.keep(content),
     })
-    if (swept.length === 0) return look
+    if (swept.length === 0) return { ...look, index }
     // Folders were touched by the removal.
-    if (wanted.stamps || wanted.files) return this.#indexer.look(tree, ignoring, wanted)
-    const isSwept = (path: string): boolean => swept.some((one) => isAtOrBelow(one, path))
-    const entries = toPlainPaths(Object.fromEntries(Object.entries(index.entries).filter(([path]) => !isSwept(path))))
-    return { ...look, index: { ...index, entries } }
+    if (wanted.stamps || wanted.files) {
+      const again = await this.#indexer.look(tree, ignoring, wanted)
+      return { ...again, index: omitEntries(again.index, isNeeded) }
+    }
+    return { ...look, index: omitEntries(index, (path) => swept.some((one) => isAtOrBelow(one, path))) }
+  }
+
+  /** Whether a path is, or is in, a temporary entry of a change that is made now, or was made a moment ago. */
+  #makeTemporaryMatcher(tree: string): (path: string) => boolean {
+    const plans = [this.#open.get(tree), ...(this.#recent.get(tree) ?? [])].flatMap((change) => change?.plan ?? [])
+    const names = new Set(plans.flatMap((plan) => [...listTemporaryNames(plan)]))
+    return (path) => path.includes('.phaselock-') && path.split('/').some((name) => names.has(name))
+  }
+
+  // A look that began before a change ended may have seen its temporary entries.
+  #noteEnded(change: BegunChange): void {
+    const recent = this.#recent.get(change.tree) ?? []
+    if ((change.plan?.steps.length ?? 0) <= RECENT_STEPS_MAX)
+      this.#recent.set(change.tree, [change, ...recent].slice(0, RECENT_MAX))
   }
 
   #expected(tree: string): ExpectedTree | null {
@@ -430,6 +460,11 @@ export class Trees {
 
 function isTooLong({ journalLines, journalChars }: ExpectedTree): boolean {
   return journalLines > JOURNAL_LINES_MAX || journalChars > JOURNAL_CHARS_MAX
+}
+
+function omitEntries(index: TreeIndex, isOmitted: (path: string) => boolean): TreeIndex {
+  const entries = Object.entries(index.entries).filter(([path]) => !isOmitted(path))
+  return { ...index, entries: toPlainPaths(Object.fromEntries(entries)) }
 }
 
 const JOURNAL = /^[0-9a-f]+(?:\.\d+)?\.journal$/

@@ -35,6 +35,7 @@ const STAGED = 'staged'
 /** The change that the event of a staged layer names. */
 export interface StagedFor {
   readonly id: string
+  readonly tree: string
   readonly taskId: string
   readonly version: number
 }
@@ -175,6 +176,11 @@ export class ScratchLayers {
   /** The event was not written. */
   dropStaged(taskId: string): Promise<void> {
     return this.#turns.run(taskId, () => rm(join(this.#place(taskId), STAGED), REMOVED))
+  }
+
+  /** What is staged for a task; null: nothing. */
+  findStaged(taskId: string): StagedFor | null {
+    return readStaged(join(this.#place(taskId), STAGED))?.change ?? null
   }
 
   /** What a killed server had staged. */

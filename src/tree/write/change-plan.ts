@@ -3,7 +3,7 @@ import { chmod, rename, rmdir, unlink } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sha256Hex } from '../../base/sha256.js'
 import { type Entry, formatFdPath, formatInode, openEntry, openParent } from '../lookup.js'
-import { getErrno, ignoreGone } from '../problems.js'
+import { getErrno, ignoreGone, TreeUnreadable } from '../problems.js'
 import { runAtSpot, type Spot, syncTouched } from './commit-run.js'
 import { hashEntry } from './hash-entry.js'
 import { removeWhole } from './remove-whole.js'
@@ -12,6 +12,7 @@ import { makeTemporaryName } from './temporary-name.js'
 import { getParentPath, type TreeStep } from './tree-steps.js'
 
 const STEPS_PER_TURN = 200
+const NAME_BYTES_MAX = 255
 
 /**
  * What is needed to take a change of a tree back, or to finish it, when the process that made it was killed. The names of
@@ -127,7 +128,7 @@ export async function undoPlan(root: string, plan: ChangePlan): Promise<readonly
       fresh: makeTemporaryName(plan.secret, index, 'new'),
       old: makeTemporaryName(plan.secret, index, 'old'),
     }
-    const done = await runAtSpot(root, step.path, (spot) => undoStep(touched, step, { ...spot, ...names }))
+    const done = await runAtSpot(root, step.path, (spot) => tryUndo(touched, step, { ...spot, ...names }))
     // Without its folder nothing was made there. What was there before has gone with the folder: by somebody else.
     if (done === 'conflict' || (typeof done === 'object' && step.was !== null)) conflicts.push(step.path)
   }
@@ -142,6 +143,21 @@ interface StepSpot extends Spot {
   readonly fresh: string
   readonly old: string
 }
+
+// What others put under our names, or in our way, must not keep the rest from being taken back. Everything else, such as
+// a full disk, leaves the change open: it is taken back later.
+async function tryUndo(touched: Set<string>, step: PlannedStep, spot: StepSpot): Promise<UndoneStep> {
+  try {
+    return await undoStep(touched, step, spot)
+  } catch (error) {
+    if (!IN_THE_WAY.has(getErrno(error))) throw error
+    return 'conflict'
+  }
+}
+
+const IN_THE_WAY: ReadonlySet<string> = new Set([
+  ...['ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'EEXIST', 'ELOOP', 'ENAMETOOLONG', 'ENOENT', 'EPERM', 'EBUSY', 'EXDEV'],
+])
 
 async function undoStep(touched: Set<string>, step: PlannedStep, spot: StepSpot): Promise<UndoneStep> {
   touched.add(getParentPath(step.path))
@@ -173,7 +189,14 @@ async function putBackDeleted({ fd, name, old }: StepSpot): Promise<UndoneStep> 
 
 // The entry would be lost otherwise. As a new path it is found and named by the next comparison of the tree.
 async function putNextTo({ fd, name, old }: Pick<StepSpot, 'fd' | 'name' | 'old'>): Promise<void> {
-  await rename(formatFdPath(fd, old), formatFdPath(fd, `${name}.before-${old.slice(-8)}`))
+  const suffix = `.before-${old.slice(-8)}`
+  await rename(formatFdPath(fd, old), formatFdPath(fd, shorten(name, NAME_BYTES_MAX - suffix.length) + suffix))
+}
+
+function shorten(name: string, bytesMax: number): string {
+  let short = name
+  while (Buffer.byteLength(short) > bytesMax) short = [...short].slice(0, -1).join('')
+  return short
 }
 
 async function undoReplaced(step: PlannedStep, spot: StepSpot): Promise<UndoneStep> {
@@ -214,6 +237,8 @@ async function restoreMode({ mode }: PlannedStep, { fd, name }: Spot): Promise<U
   if (!now.ok) return 'conflict'
   try {
     if (now.kind === 'link' || mode === undefined || (Number(now.stat.mode) & 0o7777) === mode) return 'done'
+    // It may be a file of somebody else by now, with a name outside the tree.
+    if (now.kind === 'file' && now.stat.nlink > 1n) return 'conflict'
     await chmod(`/proc/self/fd/${now.fd}`, mode & (now.kind === 'directory' ? 0o7777 : MODE_MASK))
     return 'done'
   } finally {
@@ -247,8 +272,17 @@ export async function finishPlan(root: string, plan: ChangePlan): Promise<void> 
   }
 }
 
+// What cannot be looked for may be there.
 function isThere(directoryFd: number, name: string): boolean {
   const entry = openEntry(directoryFd, name)
   if (entry.ok) closeSync(entry.fd)
+  else if (entry.problem !== 'missing') throw new TreeUnreadable(`${name} cannot be read: ${entry.problem}`)
   return entry.ok
+}
+
+/** The names of all temporary entries of a change. */
+export function listTemporaryNames({ secret, steps }: ChangePlan): ReadonlySet<string> {
+  return new Set(
+    steps.flatMap((_, index) => [makeTemporaryName(secret, index, 'new'), makeTemporaryName(secret, index, 'old')]),
+  )
 }

@@ -39,14 +39,13 @@ export interface BeginOptions {
   readonly onPlanned: (plan: ChangePlan, isReady: boolean) => void
 }
 
-/** A change that is in the tree, and on disk. Exactly one of `finish` and `undo` must be called. */
+/** A change that is in the tree, and on disk. It is finished, or taken back with `undoPlan`. */
 export interface PendingChange {
   readonly ok: true
   /** In the order of the steps, including created parent directories. */
   readonly changes: readonly Change[]
   /** Returns replaced entries that could not be removed. */
   finish(): Promise<readonly string[]>
-  undo(): Promise<void>
 }
 
 export function openTreeWriter(root: string): TreeWriter {
@@ -102,15 +101,7 @@ async function change(
     await removeUnused(run)
     if (!isDone) await takeBack(run)
   }
-  return {
-    ok: true,
-    changes: run.changes,
-    finish: () => removeOld(run),
-    undo: async () => {
-      await takeBack(run)
-      await syncTouched(run)
-    },
-  }
+  return { ok: true, changes: run.changes, finish: () => removeOld(run) }
 }
 
 function findStagedHash(prepared: ReadonlyMap<TreeStep, Prepared>, step: TreeStep | undefined): string | null {
