@@ -99,5 +99,6 @@ export async function confined(wall, tree, command) {
   started.stderr.resume()
   const ended = await started.done
   if (ended.exitCode !== 0) throw new Error(`exit ${ended.exitCode}`)
-  await ended.changes.commit()
+  const { openTreeWriter } = await import('../../dist/tree/write/tree-writer.js')
+  await ended.changes.commit(ended.changes.list, (steps) => openTreeWriter(tree).commit(steps))
 }
