@@ -229,14 +229,12 @@ describe('what an attacker tried', () => {
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0)
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(10)
     stop.abort()
-    expect(
-      (
-        await fetch(`${run.url}/api/v1/events`, {
-          method: 'HEAD',
-          headers: { authorization: `Bearer ${run.operator}` },
-        })
-      ).status,
-    ).toBe(404)
+    const heads = []
+    for (let i = 0; i < 30; i += 1) {
+      const headers = { authorization: `Bearer ${run.operator}` }
+      heads.push((await fetch(`${run.url}/api/v1/events`, { method: 'HEAD', headers })).status)
+    }
+    expect(new Set(heads)).toEqual(new Set([200]))
   })
 
   it('[REQ-API-16] a claim that was superseded is not answered again with the task as it is now', async () => {
