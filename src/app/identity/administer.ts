@@ -83,7 +83,7 @@ export async function listAgents(app: App): Promise<JsonObject> {
   return { agents }
 }
 
-/** A registered agent as the list shows it; null: there is none of this name. */
+/** A registered agent as the list shows it; null: no agent has this name. */
 export async function findAgent(app: App, agentId: string): Promise<JsonObject | null> {
   const agent = app.ledger.registry.agents.get(agentId)
   return agent === undefined ? null : buildAgentRow(app, agent, await readAgentTallies(app))
