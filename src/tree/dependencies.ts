@@ -48,15 +48,15 @@ export function findChangedDependencies(root: string, about: DependencyRules & {
   return found
 }
 
-/** Records these paths, with everything below them, as they are now. */
+/** Records these paths, with everything below them, as they are now. What changed after `before` (in ms) is not taken. */
 export function acceptDependencies(
   root: string,
-  about: DependencyRules & { file: string; paths: readonly string[] },
+  about: DependencyRules & { file: string; paths: readonly string[]; before: number },
 ): void {
   const isAccepted = (path: string): boolean => about.paths.some((one) => isAtOrBelow(one, path))
   const listing: Listing = new Map()
   for (const [path, stamp] of walkPaths(recall(about.file))) if (!isAccepted(path)) add(listing, path, stamp)
-  for (const [path, stamp] of walkPaths(list(root, about, Number.POSITIVE_INFINITY)))
+  for (const [path, stamp] of walkPaths(list(root, about, about.before)))
     if (isAccepted(path)) add(listing, path, stamp)
   keep(about.file, listing)
 }

@@ -28,7 +28,7 @@ export type Asked =
   | ({ readonly type: 'index' } & Wanted & Ignoring)
   | ({ readonly type: 'keep_dependencies'; readonly before: number } & Listing)
   | ({ readonly type: 'dependencies_since' } & Listing)
-  | ({ readonly type: 'accept_dependencies'; readonly paths: readonly string[] } & Listing)
+  | ({ readonly type: 'accept_dependencies'; readonly paths: readonly string[]; readonly before: number } & Listing)
 
 export interface TreeLook {
   readonly index: TreeIndex
@@ -79,7 +79,10 @@ export class Indexer {
     return (await this.#ask(root, { type: 'dependencies_since', ...listing })) as readonly string[]
   }
 
-  async acceptDependencies(root: string, listing: Listing & { readonly paths: readonly string[] }): Promise<void> {
+  async acceptDependencies(
+    root: string,
+    listing: Listing & { readonly paths: readonly string[]; readonly before: number },
+  ): Promise<void> {
     await this.#ask(root, { type: 'accept_dependencies', ...listing })
   }
 

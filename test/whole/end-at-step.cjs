@@ -1,6 +1,7 @@
 // Loaded into a server under test (`node --require`): ends the process, as a power cut would end it, right before the
 // n-th step that changes something on disk or is sent. PHASELOCK_STEPS names a file that says which: {"id": 1, "thread": "main",
-// "endAt": 7}. A new id begins the count again. Nothing in the product knows of it.
+// "endAt": 7}. A new id begins the count again. With "within" only the steps in the function of that name count. Nothing
+// in the product knows of it.
 'use strict'
 const fs = require('node:fs')
 const { Socket } = require('node:net')
@@ -27,6 +28,7 @@ function countStep(name) {
   }
   isCounting = true
   if (order === null || order.thread !== THREAD) return
+  if (order.within !== undefined && !new Error(name).stack.includes(` ${order.within} `)) return
   if (order.id !== id) {
     id = order.id
     count = 0

@@ -173,7 +173,37 @@ const OPERATIONS_OF_GIT: readonly Operation[] = [
   },
 ]
 
+// npm makes a copy of the package, without network.
+const INSTALL = 'npm install --offline --install-links --ignore-scripts --no-audit --no-fund ./lib'.split(' ')
+
 const OPERATIONS_OF_OPERATORS: readonly Operation[] = [
+  {
+    name: 'install',
+    prepare: (stage, round) =>
+      write(stage, [
+        { path: `${folderOf(round)}/package.json`, content: '{"name":"app","version":"1.0.0"}\n' },
+        { path: `${folderOf(round)}/lib/package.json`, content: '{"name":"lib","version":"1.0.0"}\n' },
+        { path: `${folderOf(round)}/lib/index.js`, content: 'module.exports = 1\n' },
+      ]),
+    call: ({ server }, round) => ({
+      path: `/tasks/${TASK}/install`,
+      token: server.operator,
+      body: { command: INSTALL, cwd: folderOf(round) },
+    }),
+    look: (stage, round) => {
+      const files = readFolder(place(stage, folderOf(round))).split('\n')
+      return files.filter((line) => /^(node_modules|package)/.test(line)).join('\n')
+    },
+    expected: () =>
+      [
+        ...['node_modules/ 755', 'node_modules/.package-lock.json 644 {', 'node_modules/lib/ 755'],
+        ...['node_modules/lib/index.js 644 module.exports = 1'],
+        'node_modules/lib/package.json 644 {"name":"lib","version":"1.0.0"}',
+        'package-lock.json 644 {',
+        'package.json 644 {"name":"app","version":"1.0.0","dependencies":{"lib":"file:lib"}}',
+      ].join('\n'),
+    event: { type: 'install_finished' },
+  },
   {
     name: 'revert',
     prepare: async (stage, round) => {

@@ -83,6 +83,12 @@ export class EndingServer {
     this.#order({ thread, endAt: step })
   }
 
+  /** The server ends right before the first step of its main thread in the function of this name. */
+  endWithin(name: string): void {
+    rmSync(`${this.#orders}.ended`, { force: true })
+    this.#order({ thread: 'main', endAt: 1, within: name })
+  }
+
   /** Goes on without an end. */
   goOn(): void {
     this.#order({ thread: 'none', endAt: 0 })
@@ -135,7 +141,7 @@ export class EndingServer {
     rmSync(this.dir, { recursive: true, force: true })
   }
 
-  #order(order: { readonly thread: string; readonly endAt: number }): void {
+  #order(order: { readonly thread: string; readonly endAt: number; readonly within?: string }): void {
     this.#orderId += 1
     writeFileSync(this.#orders, JSON.stringify({ id: this.#orderId, ...order }))
   }

@@ -1,8 +1,10 @@
 import { findInstallProblem } from '../../core/dependencies/package-managers.js'
 import type { JsonObject } from '../../core/json.js'
+import type { TaskState } from '../../core/task/state.js'
 import { splitPath } from '../../tree/lookup.js'
 import type { App } from '../app.js'
 import { applyTo, findTask } from '../find-task.js'
+import { keepBody, type Once } from '../kept-answer.js'
 import { ok, type Result, refuse } from '../result.js'
 import { toTaskView } from '../tasks/views.js'
 import { install } from './install.js'
@@ -10,9 +12,16 @@ import { install } from './install.js'
 /** An operator installs dependencies for a task. */
 export async function installDependencies(
   app: App,
-  request: { readonly taskId: string; readonly words: readonly string[]; readonly cwd: string; readonly actor: string },
+  request: {
+    readonly taskId: string
+    readonly words: readonly string[]
+    readonly cwd: string
+    readonly actor: string
+    readonly once: Once | undefined
+  },
 ): Promise<Result<JsonObject>> {
-  const { taskId, words, cwd, actor } = request
+  const { taskId, words, cwd, actor, once } = request
+  const answerOf = (state: TaskState, install: JsonObject): JsonObject => ({ ...toTaskView(state), install })
   const task = await findTask(app, taskId)
   if (!task.ok) return task
   const problem = findOrderProblem(words, cwd)
@@ -23,16 +32,18 @@ export async function installDependencies(
   const done = await app.running.run(taskId, (signal) =>
     install(app, task.value, {
       ...{ words, cwd, digest: null, signal },
-      record: async (command, options, onRecorded) => {
-        const handled = await applyTo(app, task.value, command, { actor, ...options })
-        if (handled.ok) onRecorded?.(handled.value)
+      record: async (command, options, done) => {
+        const remember = keepBody(once, 200, (state) => answerOf(state, done?.answer ?? {}))
+        const by = done === undefined ? options : { ...options, remember }
+        const handled = await applyTo(app, task.value, command, { actor, ...by })
+        if (handled.ok) done?.onRecorded(handled.value)
         return handled.ok ? null : { ok: false, ...handled.problem }
       },
     }),
   )
   if (!done.ok) return refuse(done.code, done.detail, done.extra ?? {})
   const after = await app.ledger.read(taskId)
-  return ok({ ...toTaskView(after ?? task.value.state), install: done.result })
+  return ok(answerOf(after ?? task.value.state, done.result))
 }
 
 /** Why a command cannot be run there; null when it can. */

@@ -40,12 +40,17 @@ interface InstallOrder {
   /** Digest of the approved command; null if an operator requested the install. */
   readonly digest: string | null
   readonly signal: AbortSignal
-  /** Records the result. Returns the refusal if it could not be recorded, otherwise null. */
+  /** Records the end of the install. Returns the refusal if it could not be recorded, otherwise null. */
   readonly record: (
     command: InstallCommand,
     options: Pick<ApplyOptions, 'isHolding' | 'blobs' | 'writeTree'>,
-    onRecorded?: (handled: CommandResult) => void,
+    done?: Installed,
   ) => Promise<ToolOutcome | null>
+}
+
+interface Installed {
+  readonly answer: JsonObject
+  readonly onRecorded: (handled: CommandResult) => void
 }
 
 /**
@@ -122,19 +127,20 @@ class OneInstall {
           isTaken = true
           return this.#keep(run, made, sorted)
         }
+        const answer = this.#describe(run, paths)
         const problem = await this.order.record(
           {
             ...this.#record(run, null),
             ...{ paths, changeCount: kept.length, pinned: blob === null ? null : { files, run: blob.sha256 } },
           },
           { isHolding: true, blobs: blob === null ? [] : [blob], writeTree: makeWriteTree(change, keep) },
-          (handled) => change.confirm(handled),
+          { answer, onRecorded: (handled) => change.confirm(handled) },
         )
         if (problem !== null) return problem
         const again = app.views.findPinsOfRerun(state)
         if (again !== null && blob !== null)
           app.views.keepPinsAgain({ id: state.id, pinnedRun: blob.sha256 }, Object.fromEntries(again))
-        return { ok: true, result: this.#describe(run, paths), changes: [] }
+        return { ok: true, result: answer, changes: [] }
       })
     } catch (error) {
       if (!(error instanceof NotWritten)) throw error

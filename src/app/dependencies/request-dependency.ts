@@ -36,19 +36,19 @@ export async function requestDependency(
   const inputs = listInstallInputs(index.entries, words, cwd)
   const { sha256: digest } = blobOf({ task: state.id, visit: state.visit, command: [...words], cwd, inputs })
   const blob = blobOf({ command: words.join(' '), words: [...words], cwd, reason, runs: WHAT_IT_DOES })
-  const done = findUsed(state, { digest, shown: blob.sha256 })
-  if (done !== undefined) return describe(done, words)
+  const used = findUsed(state, { digest, shown: blob.sha256 })
+  if (used !== undefined) return describe(used, words)
   const opened = await openToolApproval(app, { ...call, bearer }, { tool: TOOL, digest, blob, artifact: TOOL })
   if ('ok' in opened) return opened
   const { approval } = opened
   if (approval.status === 'approved')
     return install(app, call, {
       ...{ words, cwd, digest, signal },
-      record: async (command, options, onRecorded) => {
+      record: async (command, options, done) => {
         const handled = await applyAs(app, call, command, options)
         if (!handled.ok) return { ok: false, ...handled.problem }
         const { refusal } = handled.value
-        if (refusal === null) onRecorded?.(handled.value)
+        if (refusal === null) done?.onRecorded(handled.value)
         return refusal === null ? null : failTool(`${TOOL}: ${refusal.detail}`, refusal.code)
       },
     })

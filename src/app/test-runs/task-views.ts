@@ -77,9 +77,13 @@ export class TaskViews {
     return existsSync(file) ? this.trees.findChangedDependencies(tree, file) : null
   }
 
-  async acceptDependencies(taskId: string, tree: string, paths: readonly string[]): Promise<void> {
+  async acceptDependencies(
+    taskId: string,
+    tree: string,
+    accepted: { readonly paths: readonly string[]; readonly before: number },
+  ): Promise<void> {
     const file = this.#file(taskId, DEPENDENCIES)
-    if (existsSync(file)) await this.fence.run(() => this.trees.acceptDependencies(tree, file, paths))
+    if (existsSync(file)) await this.fence.run(() => this.trees.acceptDependencies(tree, file, accepted))
   }
 
   /**

@@ -27,8 +27,12 @@ export interface FollowUps extends JsonObject {
   readonly moments?: readonly string[]
 }
 
-/** Does what belongs to a change that is recorded: also for a change that a killed server had recorded. */
-export async function followChange(app: Resources, change: BegunChange): Promise<void> {
+/** Does what belongs to a change that is recorded. `isLate`: the server that made the change was killed. */
+export async function followChange(
+  app: Resources,
+  change: BegunChange,
+  { isLate }: { readonly isLate: boolean },
+): Promise<void> {
   const { tree, taskId, plan } = change
   const follow = change.follow as FollowUps
   await keepWritten(app, change)
@@ -37,10 +41,14 @@ export async function followChange(app: Resources, change: BegunChange): Promise
     const paths = plan.steps.filter(({ type }) => type !== 'make_directory').map(({ path }) => path)
     if (paths.length > 0) await app.scratch.forget(taskId, paths)
   }
-  if (follow.installed !== undefined) await acceptInstalled(app, change, follow.installed)
+  if (follow.installed !== undefined) {
+    const before = isLate ? (change.madeAt ?? 0) : Number.POSITIVE_INFINITY
+    await acceptInstalled(app, change, { ...follow.installed, before })
+  }
   if (follow.accepted !== undefined) app.trees.acceptEntries(tree, follow.accepted)
   if (follow.settled !== undefined) app.trees.tasks.settle(tree, taskId, follow.settled)
-  if (follow.dependencies !== undefined) await app.views.acceptDependencies(taskId, tree, follow.dependencies)
+  if (follow.dependencies !== undefined)
+    await app.views.acceptDependencies(taskId, tree, { paths: follow.dependencies, before: Number.POSITIVE_INFINITY })
   for (const moment of follow.moments ?? []) app.trees.mark(tree, taskId, moment)
 }
 
@@ -62,11 +70,14 @@ async function keepWritten(app: Resources, { tree, lines }: BegunChange): Promis
 async function acceptInstalled(
   app: Resources,
   { tree, taskId }: BegunChange,
-  { folders, paths }: NonNullable<FollowUps['installed']>,
+  { folders: all, paths, before }: NonNullable<FollowUps['installed']> & { readonly before: number },
 ): Promise<void> {
+  await app.views.acceptDependencies(taskId, tree, { paths, before })
+  const later = before === Number.POSITIVE_INFINITY ? [] : await app.views.findDependencyChanges(taskId, tree)
+  // Nothing is known about a task of an earlier version: an operator accepts the packages.
+  const folders = all.filter((folder) => later !== null && !later.some((path) => isAtOrBelow(folder, path)))
   const { index } = await app.trees.compare(tree)
   const packages = Object.keys(index.packages).filter((path) => folders.some((folder) => isAtOrBelow(folder, path)))
   const others = folders.filter((folder) => index.packages[folder] === undefined)
   app.trees.accept(tree, index, [...packages, ...others])
-  await app.views.acceptDependencies(taskId, tree, paths)
 }

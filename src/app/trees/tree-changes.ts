@@ -52,8 +52,11 @@ export class TreeChange {
     const onPlanned = (plan: ChangePlan, isReady: boolean): void =>
       this.#begin({ ...reference, ...this.#expect(isReady ? lines(plan) : []), plan, follow }, isReady)
     const done = await openTreeWriter(this.place.tree).begin(steps, { secret, signal, onPlanned })
-    if (done.ok) this.#pending = done
-    else this.#drop()
+    if (!done.ok) this.#drop()
+    else {
+      this.#pending = done
+      if (follow.installed !== undefined) this.#noteMade()
+    }
     return done
   }
 
@@ -100,7 +103,7 @@ export class TreeChange {
       await this.#pending?.finish()
       if (this.#staged !== null) await this.app.scratch.applyStaged(this.place.taskId)
       if (this.#begun === null) return
-      await followChange(this.app, this.#begun)
+      await followChange(this.app, this.#begun, { isLate: false })
       this.app.trees.endChange(this.#begun, 'happened')
     } catch (error) {
       this.app.onFault(error)
@@ -131,6 +134,11 @@ export class TreeChange {
       throw new StoreUnavailable('What is known about the work tree cannot be written.', { cause: error })
     }
     this.#begun = begun
+  }
+
+  // Packages are not in the plan one by one: after a crash, what changed later must not be accepted with them.
+  #noteMade(): void {
+    if (this.#begun !== null) this.#begin({ ...this.#begun, madeAt: Date.now() }, true)
   }
 
   #drop(): void {
@@ -210,7 +218,7 @@ async function settleChange(app: Resources, change: BegunChange): Promise<void> 
   }
   try {
     if (plan !== null) await finishPlan(tree, plan)
-    await followChange(app, change)
+    await followChange(app, change, { isLate: true })
   } catch (error) {
     // The files are whole. What could not be noted shows as unexplained, and must not stop everybody else in the tree.
     app.onFault(error)

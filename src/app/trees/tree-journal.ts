@@ -36,6 +36,8 @@ export interface BegunChange {
   /** What the tree is expected to hold afterwards, and what it was before. */
   readonly lines: readonly Line[]
   readonly before: readonly Line[]
+  /** When the tree was written, in ms; only known where it is needed. */
+  readonly madeAt?: number
   /** How the change is taken back or finished; null: the tree itself is not changed. */
   readonly plan: ChangePlan | null
   /** What else belongs to the change, once it has happened. */

@@ -312,8 +312,13 @@ export class Trees {
     return this.#indexer.scanDependencyChanges(tree, this.#dependencies(tree, file))
   }
 
-  acceptDependencies(tree: string, file: string, paths: readonly string[]): Promise<void> {
-    return this.#indexer.acceptDependencies(tree, { ...this.#dependencies(tree, file), paths })
+  /** Records these paths as they are. Later changes than `before` do not count. */
+  acceptDependencies(
+    tree: string,
+    file: string,
+    { paths, before }: { readonly paths: readonly string[]; readonly before: number },
+  ): Promise<void> {
+    return this.#indexer.acceptDependencies(tree, { ...this.#dependencies(tree, file), paths, before })
   }
 
   /** The announced changes did not happen: expect these paths as they are. */

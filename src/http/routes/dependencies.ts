@@ -25,6 +25,7 @@ export const DEPENDENCY_ROUTES: readonly Route[] = [
         words: call.body.command as readonly string[],
         cwd: (call.body.cwd as string | undefined) ?? '.',
         actor: requireOperator(call),
+        once: call.once,
       }),
   },
 ]
