@@ -4,6 +4,8 @@ import { join } from 'node:path'
 export function listLedgerFiles(dir: string) {
   return {
     database: join(dir, 'ledger.db'),
+    /** The write-ahead log of the database. */
+    log: join(dir, 'ledger.db-wal'),
     key: join(dir, 'ledger.key'),
     head: join(dir, 'ledger.head'),
     privateKey: join(dir, 'ledger.ed25519'),

@@ -86,7 +86,7 @@ function hasEvents(path: string): boolean {
 function create(dir: string): void {
   const files = listLedgerFiles(dir)
   writeFileSync(files.creating, '', { mode: 0o600 })
-  for (const path of [files.database, `${files.database}-wal`, `${files.database}-shm`]) rmSync(path, { force: true })
+  for (const path of [files.database, files.log, `${files.database}-shm`]) rmSync(path, { force: true })
   mkdirSync(files.checkpoints, { recursive: true, mode: 0o700 })
   const key = createKeys(dir)
   writeWholeHead(dir, key, { head: { count: 0, hash: FIRST_PREV_HASH }, generation: 0 })

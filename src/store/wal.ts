@@ -13,7 +13,7 @@ const CHUNK_BYTES = 1024 * 1024
  * Only for the one writer, between two transactions. The -wal file carries no locks that closing it could drop.
  */
 export function settleWal(dir: string): void {
-  const file = openIfPresent(`${listLedgerFiles(dir).database}-wal`)
+  const file = openIfPresent(listLedgerFiles(dir).log)
   if (file !== null) {
     try {
       rewrite(file)

@@ -82,6 +82,33 @@ test('REQ-LEDGER-11 an event whose head cannot be written is not acknowledged, a
   expect((await verifyDirectory(dir)).problems).toEqual([])
 })
 
+test.each(['ledger.db', 'ledger.db-wal'])(
+  'REQ-LEDGER-11 nothing is acknowledged once %s was removed while the store is open',
+  async (name) => {
+    const dir = temporaryDirectory()
+    const store = await opened(dir)
+    expect((await store.append(step(0))).ok).toBe(true)
+    rmSync(join(dir, name))
+    await expect(store.append(step(1))).rejects.toThrow(
+      name === 'ledger.db' ? /ledger.db was removed/ : /removed|gone|not in/,
+    )
+    await expect(store.append(step(1))).rejects.toMatchObject({ name: 'StoreUnavailable' })
+  },
+)
+
+test('REQ-LEDGER-11 appends go on when a file that was moved away is put back', async () => {
+  const dir = temporaryDirectory()
+  const store = await opened(dir)
+  expect((await store.append(step(0))).ok).toBe(true)
+  renameSync(join(dir, 'ledger.db'), join(dir, 'kept'))
+  await expect(store.append(step(1))).rejects.toMatchObject({ name: 'StoreUnavailable' })
+  renameSync(join(dir, 'kept'), join(dir, 'ledger.db'))
+  const again = await store.append(step(1))
+  expect(again.ok ? 'appended' : again.reason).toMatch(/appended|version_conflict/)
+  expect((await store.append({ ...step(0), stream: 'task:b' })).ok).toBe(true)
+  expect((await store.verify()).problems).toEqual([])
+})
+
 test('REQ-LEDGER-11 a head that was removed or replaced by a link while the store is open is put right', async () => {
   const dir = temporaryDirectory()
   const store = await opened(dir)

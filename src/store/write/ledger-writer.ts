@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { basename } from 'node:path'
 import { type Database, getSqliteCode, openDatabase, SQLITE } from '../database.js'
 import { listLedgerFiles } from '../ledger-files.js'
 import { settleWal } from '../wal.js'
@@ -44,6 +45,8 @@ export class LedgerWriter {
   /** A sync may have failed: the write-ahead log may not be on disk. */
   #isLogInDoubt = false
   #streamHeads = new Map<string, StreamHead>()
+  /** Which files the connection has open, by path. */
+  readonly #files = new Map<string, string>()
   readonly #lines = new Lines()
   #remembered = 0
   #batches = 0
@@ -73,6 +76,7 @@ export class LedgerWriter {
       this.#repair()
       isConnected = true
       const results = this.#transact(batch)
+      this.#requireSameFiles()
       this.#advanceHead()
       return results
     } catch (error) {
@@ -102,14 +106,17 @@ export class LedgerWriter {
 
   #connect(): Connection {
     const file = listLedgerFiles(this.#dir).database
+    const identity = identifyFile(file)
     // SQLite would make an empty one.
-    if (!existsSync(file)) throw new Error('the file of the ledger is gone')
+    if (identity === null) throw new Error('the file of the ledger is gone')
     const database = openDatabase(file)
     try {
       database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX};
         PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384`)
       const statements = prepareWrites(database)
       this.#last = this.#readLast(statements)
+      this.#files.clear()
+      this.#files.set(file, identity)
       return { database, statements }
     } catch (error) {
       database.close()
@@ -151,6 +158,17 @@ export class LedgerWriter {
     database.exec('COMMIT')
     if (this.#last.count > before) this.#batches += 1
     return results
+  }
+
+  // SQLite goes on writing to a file that was removed or replaced, and all of it is lost with the process.
+  #requireSameFiles(): void {
+    const { database, log } = listLedgerFiles(this.#dir)
+    for (const path of [database, log]) {
+      const found = identifyFile(path)
+      if (found === null || found !== (this.#files.get(path) ?? found))
+        throw new Error(`${basename(path)} was removed or replaced`)
+      this.#files.set(path, found)
+    }
   }
 
   #advanceHead(): void {
@@ -243,6 +261,11 @@ export class LedgerWriter {
 }
 
 /** Closing rolls back an open transaction. A connection that cannot be closed is left until the process ends. */
+function identifyFile(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat === undefined ? null : `${stat.dev} ${stat.ino}`
+}
+
 function abandon(database: Database): boolean {
   try {
     database.close()
