@@ -3,6 +3,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -193,5 +194,55 @@ describe('layers of tasks', () => {
     symlinkSync(dir, at('tree/src'))
     await layers.prepare('t', at('tree'))
     expect(existsSync(join(await files(), 'src'))).toBe(false)
+  })
+
+  describe('with files that wait for their event', () => {
+    const stage = async (task = 't'): Promise<void> => {
+      const plan = layers.plan(task, [made('dist', { type: 'directory' }), made('dist/x')])
+      if (plan === null) throw new Error('nothing to stage')
+      expect(await layers.stage(plan, at('view'), { id: 'c', tree: at('tree'), taskId: task, version: 1 })).toBe(true)
+    }
+    const start = (): void => {
+      layers = new ScratchLayers(at('layers'))
+    }
+
+    it('[REQ-WHOLE-9] uses them once the event is there, and not before', async () => {
+      await stage()
+      expect(await layers.prepare('t', at('tree'))).toEqual({ layer: null, note: null })
+      await layers.applyStaged('t')
+      expect(readFileSync(join(await files(), 'dist/x'), 'utf8')).toBe('x')
+      expect(layers.findStaged('t')).toBeNull()
+    })
+
+    it('[REQ-WHOLE-9] keeps them over a start, for a task that is not over', async () => {
+      await stage()
+      start()
+      await layers.sweep(async () => false)
+      expect(await layers.listStaged()).toMatchObject([{ taskId: 't', id: 'c' }])
+      await layers.applyStaged('t')
+      expect(readFileSync(join(await files(), 'dist/x'), 'utf8')).toBe('x')
+      await stage()
+      await layers.sweep(async () => true)
+      expect(await layers.listStaged()).toEqual([])
+    })
+
+    it('[REQ-WHOLE-9] drops them with a note after a power cut: they may be empty', async () => {
+      await stage()
+      const [name = ''] = readdirSync(at('layers'))
+      const about = join(at('layers'), name, 'staged/about.json')
+      writeFileSync(about, readFileSync(about, 'utf8').replace(/"boot":"[^"]*"/, '"boot":"other"'))
+      start()
+      await layers.applyStaged('t')
+      expect(await layers.prepare('t', at('tree'))).toMatchObject({ layer: null, note: expect.any(String) })
+      expect(await layers.prepare('t', at('tree'))).toEqual({ layer: null, note: null })
+    })
+
+    it('[REQ-WHOLE-9] does not take them for the oldest when there are too many', async () => {
+      for (let i = 0; i < SCRATCH_LAYERS_MAX - 1; i += 1) await save([made('dist/x')], `t${i}`)
+      await stage()
+      await save([made('dist/x')], 'one more')
+      expect(layers.findStaged('t')).not.toBeNull()
+      expect(await layers.findFilesFolder('t0')).toBeNull()
+    })
   })
 })

@@ -40,7 +40,7 @@ export interface StagedFor {
   readonly version: number
 }
 
-type StagedLayer = ScratchPlan & { readonly change: StagedFor }
+type StagedLayer = ScratchPlan & { readonly change: StagedFor; readonly boot: string }
 
 /** What is known about a layer without reading its files. */
 interface LayerFacts {
@@ -147,7 +147,7 @@ export class ScratchLayers {
         const dropped = plan.dropped !== null || view === null ? (plan.dropped ?? '') : null
         const stays = plan.changes.filter(({ kind }) => kind !== 'deleted')
         if (view !== null && dropped === null) await copyChanges(view, files, stays)
-        const about: StagedLayer = { ...plan, dropped, change }
+        const about: StagedLayer = { ...plan, dropped, change, boot: readBootId() }
         await writeFile(join(staged, ABOUT), JSON.stringify(about), { mode: 0o600 })
         return true
       } catch {
@@ -164,6 +164,8 @@ export class ScratchLayers {
       const about = readStaged(staged)
       try {
         if (about !== null && about.dropped !== null) await this.#remove(taskId)
+        // After a power cut the files may be empty.
+        else if (about !== null && about.boot !== readBootId()) await this.#breakLayer(taskId)
         else if (about !== null) await this.#copy(about, join(staged, FILES), 'move')
       } catch {
         // The layer stays marked as broken, and is dropped with a note when it is used next.
@@ -222,8 +224,10 @@ export class ScratchLayers {
   async sweep(isOver: (taskId: string) => Promise<boolean>): Promise<void> {
     for (const name of await readNames(this.dir)) {
       const about = read(join(this.dir, name))
-      const isOurs = about !== null && about !== 'broken' && formatLayerName(about.taskId) === name
-      if (!isOurs || (await isOver(about.taskId))) await rm(join(this.dir, name), REMOVED)
+      const isWhole = about !== null && about !== 'broken'
+      const taskId = isWhole ? about.taskId : readStaged(join(this.dir, name, STAGED))?.taskId
+      const isOurs = taskId !== undefined && formatLayerName(taskId) === name
+      if (!isOurs || (await isOver(taskId))) await rm(join(this.dir, name), REMOVED)
     }
   }
 
@@ -265,6 +269,12 @@ export class ScratchLayers {
     await rm(join(place, BUSY), REMOVED)
   }
 
+  // Dropped with a note when it is used next.
+  async #breakLayer(taskId: string): Promise<void> {
+    this.#known.delete(taskId)
+    await writeFile(join(this.#place(taskId), BUSY), '')
+  }
+
   async #remove(taskId: string): Promise<void> {
     this.#known.set(taskId, null)
     await rm(this.#place(taskId), REMOVED)
@@ -280,10 +290,11 @@ export class ScratchLayers {
     const { layersMax } = this.limits
     if (names.length < layersMax) return
     const aged = await Promise.all(
-      names.map(async (name) => ({
-        name,
-        at: (await lstat(join(this.dir, name, ABOUT)).catch(() => null))?.mtimeMs ?? 0,
-      })),
+      names.map(async (name) => {
+        const files = [join(this.dir, name, ABOUT), join(this.dir, name, STAGED, ABOUT)]
+        const times = await Promise.all(files.map(async (file) => (await lstat(file).catch(() => null))?.mtimeMs ?? 0))
+        return { name, at: Math.max(...times) }
+      }),
     )
     const oldest = aged.sort((a, b) => a.at - b.at).slice(0, names.length - layersMax + 1)
     for (const { name } of oldest) {
