@@ -1,4 +1,14 @@
-import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_RDONLY } = constants
@@ -22,6 +32,16 @@ export function writeFileAtomically(path: string, content: string | Uint8Array, 
     closeSync(file)
   }
   syncDirectory(dirname(path))
+}
+
+/** Makes a folder, with those above it, so that it survives power loss. Does nothing when it is there. */
+export function makeDirectory(dir: string, mode = 0o700): void {
+  const first = mkdirSync(dir, { recursive: true, mode })
+  if (first === undefined) return
+  for (let made = dir; ; made = dirname(made)) {
+    syncDirectory(dirname(made))
+    if (made === first || made === dirname(made)) return
+  }
 }
 
 export function syncDirectory(dir: string): void {

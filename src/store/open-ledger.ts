@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { readFileIfPresent, syncDirectory } from '../base/atomic-file.js'
+import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { makeDirectory, readFileIfPresent, syncDirectory } from '../base/atomic-file.js'
 import { type Database, getSqliteCode, openDatabase, SQLITE } from './database.js'
 import { refuseRotating } from './key-ring.js'
 import { computeKeySeal } from './key-seal.js'
@@ -87,7 +87,7 @@ function create(dir: string): void {
   const files = listLedgerFiles(dir)
   writeFileSync(files.creating, '', { mode: 0o600 })
   for (const path of [files.database, files.log, `${files.database}-shm`]) rmSync(path, { force: true })
-  mkdirSync(files.checkpoints, { recursive: true, mode: 0o700 })
+  makeDirectory(files.checkpoints)
   const key = createKeys(dir)
   writeWholeHead(dir, key, { head: { count: 0, hash: FIRST_PREV_HASH }, generation: 0 })
   writeNewestCheckpoint(dir, key, { seq: 0, hash: FIRST_PREV_HASH })

@@ -1,5 +1,6 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeDirectory } from '../base/atomic-file.js'
 import { readChainKey } from './keys.js'
 import { listLedgerFiles } from './ledger-files.js'
 import { writeNewestCheckpoint } from './seals/seal-pointer.js'
@@ -33,7 +34,7 @@ export function prepareNode(from: string, to: string): void {
     throw new StoreRefused('unreachable', `${to} is not empty. Name a new directory.`)
   takeStateDirectory(to)
   for (const name of SHARED) if (existsSync(join(from, name))) copyFileSync(join(from, name), join(to, name))
-  mkdirSync(listLedgerFiles(to).checkpoints, { recursive: true, mode: 0o700 })
+  makeDirectory(listLedgerFiles(to).checkpoints)
   writeWholeHead(to, key, { head: found.head, generation: 0 })
   writeNewestCheckpoint(to, key, { seq: 0, hash: FIRST_PREV_HASH })
 }

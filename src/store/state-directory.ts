@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, realpathSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
+import { makeDirectory } from '../base/atomic-file.js'
 import { listLedgerFiles } from './ledger-files.js'
 import { StoreRefused } from './store.js'
 
@@ -50,7 +51,7 @@ export function takePrivateFolder(dir: string, about: FolderName): readonly stri
 function makeFolder(dir: string, { name }: FolderName): void {
   if (lstatSync(dir, { throwIfNoEntry: false }) !== undefined) return
   try {
-    mkdirSync(dir, { recursive: true, mode: FOLDER_MODE })
+    makeDirectory(dir, FOLDER_MODE)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT' && code !== 'EEXIST' && code !== 'ELOOP') throw error

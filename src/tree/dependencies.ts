@@ -1,7 +1,7 @@
-import { closeSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
+import { closeSync, lstatSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { writeFileAtomically } from '../base/atomic-file.js'
+import { makeDirectory, writeFileAtomically } from '../base/atomic-file.js'
 import { isAtOrBelow } from '../base/is-at-or-below.js'
 import { type IgnoreText, reuseRules } from './ignore-rules.js'
 import { ENTRIES_MAX } from './limits.js'
@@ -28,7 +28,7 @@ const FOLDER = 'd'
 
 /** Records dependencies and ignored files. Files changed after `before` (in ms) count as missing. */
 export function keepDependencies(root: string, about: DependencyRules & { file: string; before: number }): void {
-  mkdirSync(dirname(about.file), { recursive: true, mode: 0o700 })
+  makeDirectory(dirname(about.file))
   keep(about.file, list(root, about, about.before))
 }
 

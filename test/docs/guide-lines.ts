@@ -48,11 +48,19 @@ export const BY_HAND: readonly { readonly line: RegExp; readonly reason: string 
 /** Guides whose blocks are marked, or run whole, have tests of their own. */
 const RUN_WHOLE: ReadonlySet<string> = new Set(['docs/tour.md'])
 
-/** The blocks for a shell in a page that are not marked `run`. */
+/** Blocks that another test runs whole, because they need what only that test makes. */
+export const BLOCKS_ELSEWHERE: readonly Elsewhere[] = [
+  { line: /\$STASH|^STASH=/m, test: 'http/old-stashes', word: 'Work that 0.2.0 stashed' },
+]
+
+/** The blocks for a shell in a page that are not marked `run`, and that no other test runs whole. */
 export function listUnmarked(file: string): readonly Block[] {
   if (RUN_WHOLE.has(file)) return []
   return blocksOf(file).filter(
-    ({ language, marks }) => (language === 'sh' || language === 'bash') && !marks.includes('run'),
+    ({ language, marks, text }) =>
+      (language === 'sh' || language === 'bash') &&
+      !marks.includes('run') &&
+      !BLOCKS_ELSEWHERE.some(({ line }) => line.test(text)),
   )
 }
 

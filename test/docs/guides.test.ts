@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { placeOf, ROOT } from './blocks.js'
-import { BY_HAND, ELSEWHERE, isRunHere, listCommands, listUnmarked } from './guide-lines.js'
+import { blocksOf, placeOf, ROOT } from './blocks.js'
+import { BLOCKS_ELSEWHERE, BY_HAND, ELSEWHERE, isRunHere, listCommands, listUnmarked } from './guide-lines.js'
 
 /** What a page takes for granted, and names in it that stand for the reader's own. */
 interface Scene {
@@ -140,6 +140,11 @@ describe('commands of the guides', () => {
     ).toBe(true)
     const commands = FILES.flatMap(listUnmarked).flatMap(listCommands)
     expect(commands.filter((command) => line.test(command))).not.toEqual([])
+  })
+
+  it.each(BLOCKS_ELSEWHERE)('[REQ-DOCS-4] $test runs the blocks with $line', ({ test, word, line }) => {
+    expect(readFileSync(join(ROOT, `test/${test}.test.ts`), 'utf8')).toContain(word)
+    expect(FILES.flatMap(blocksOf).some(({ text }) => line.test(text))).toBe(true)
   })
 
   it('[REQ-DOCS-4] what is tried by hand is in a guide', () => {

@@ -12,6 +12,8 @@ version: "1"
 phases:
   - id: WORK
     allowed_tools: [write_files, git_commit]
+  - id: CHECK
+    allowed_tools: []
     gates: [{id: work_ok, type: approval, approvers: [human]}]
   - id: DONE
     allowed_tools: []
@@ -163,14 +165,18 @@ describe('repositories as people have them', () => {
     const tree = makeTree({ 'a.txt': 'a\n' })
     try {
       await call('/tasks/release', await begin('released'), { task_id: 'released', reason: 'later' })
-      const waits = await call('/tasks/transition', await begin('waits'), { task_id: 'waits', target_phase: 'DONE' })
+      const go = (token: string, target_phase: string) =>
+        call('/tasks/transition', token, { task_id: 'waits', target_phase })
+      // A phase that may write the same paths would keep the third task out.
+      const checks = await go(await begin('waits'), 'CHECK')
+      const waits = await go(String(checks.body.phase_token), 'DONE')
       expect(waits).toMatchObject({ body: { pending_approval: {} } })
       const token = await begin('third')
       const commit = (args: object) =>
         call('/tools/execute', token, { task_id: 'third', tool_name: 'git_commit', args: { message: 'work', ...args } })
       for (const path of ['released.txt', 'waits.txt'])
         expect((await commit({ paths: [path] })).body).toMatchObject({
-          detail: expect.stringContaining(`"${path}" was changed by somebody else while the task was under way`),
+          detail: expect.stringContaining(`"${path}" was changed before work on the task began`),
         })
       expect(await commit({})).toMatchObject({ status: 200 })
       expect(inNewest(tree)).toEqual(['third.txt'])

@@ -81,7 +81,7 @@ export async function openRestricted(window: Window): Promise<void> {
 
 /** Codex offers a newer model in the place of an older one. */
 export async function keepModel(window: Window): Promise<void> {
-  if (!(await window.shows(/Use existing model|may codex-\w+ go/)).includes('Use existing model')) return
+  if (!(await window.shows(/Use existing model|May the agent go from/)).includes('Use existing model')) return
   await pressUntil(window, 'Down', (screen) => screen.includes('› 2. Use existing'))
   await pressUntil(window, 'Enter', (screen) => !screen.includes('Use existing model'))
 }

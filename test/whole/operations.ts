@@ -284,12 +284,20 @@ export const OPERATIONS: readonly Operation[] = [
 
 /** A server with a repository, and an agent that works on a task. */
 export async function begin(server: EndingServer): Promise<Stage> {
+  makeRepository(server)
+  return startWork(server)
+}
+
+export function makeRepository(server: EndingServer): void {
   const git = (...words: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...words], { cwd: server.workspace })
   writeFileSync(join(server.workspace, '.gitignore'), 'cache/\n')
   git('init', '-q', '-b', 'main')
   git('add', '.')
   git('commit', '-qm', 'first')
+}
+
+export async function startWork(server: EndingServer): Promise<Stage> {
   await server.start()
   const { operator } = server
   await server.call({ path: '/tasks', token: operator, body: { id: TASK, title: 'whole' } })

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { writeFileAtomically } from '../../base/atomic-file.js'
+import { makeDirectory, writeFileAtomically } from '../../base/atomic-file.js'
 import type { Contract } from '../../core/contract/contract.js'
 import type { Baseline } from '../../core/evidence/observed-run.js'
 import { comparesWithStart } from '../../core/evidence/red-gate.js'
@@ -64,7 +64,7 @@ export class Baselines {
 
   keep(key: string | null, sha256: string): void {
     if (key === null) return
-    mkdirSync(this.dir, { recursive: true, mode: 0o700 })
+    makeDirectory(this.dir)
     writeFileAtomically(join(this.dir, key), sha256)
     this.#dropOldest()
   }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, readlink, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeFileAtomically } from '../../base/atomic-file.js'
+import { makeDirectory, writeFileAtomically } from '../../base/atomic-file.js'
 import { sha256Hex } from '../../base/sha256.js'
 import { buildInlineRecord, type InlineTests, parseInlineKey } from '../../checks/test-files/inline-tests.js'
 import type { ViewEntry } from '../../confinement/confinement.js'
@@ -207,7 +207,7 @@ export class TaskViews {
   }
 
   #mark(taskId: string): void {
-    mkdirSync(this.#place(taskId), { recursive: true, mode: 0o700 })
+    makeDirectory(this.#place(taskId))
     writeFileSync(this.#file(taskId, TASK), taskId, { mode: 0o600 })
   }
 

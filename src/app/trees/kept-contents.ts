@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readFileIfPresent } from '../../base/atomic-file.js'
+import { makeDirectory, readFileIfPresent } from '../../base/atomic-file.js'
 import { sha256Hex } from '../../base/sha256.js'
 
 /** Larger files are not stored. */
@@ -21,7 +21,7 @@ export class KeptContents {
     if (content.length >= KEPT_BYTES_MAX) return
     const file = join(this.dir, sha256Hex(content))
     if (statSync(file, { throwIfNoEntry: false })?.size === content.length) return
-    mkdirSync(this.dir, { recursive: true, mode: 0o700 })
+    makeDirectory(this.dir)
     writeFileSync(file, content, { mode: 0o600 })
     this.#bytes = (this.#bytes ?? this.#measured()) + content.length
     if (this.#bytes > ALL_BYTES_MAX) this.#makeRoom()

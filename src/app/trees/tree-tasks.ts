@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
+import { makeDirectory, readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.js'
 import type { TaskState } from '../../core/task/state.js'
 import type { Difference, TreeIndex } from '../../tree/tree-contents.js'
 import { formatTreeName } from './tree-journal.js'
@@ -96,7 +95,7 @@ export class TreeTasks {
   }
 
   #write(tree: string, tasks: Tasks): void {
-    mkdirSync(this.dir, { recursive: true, mode: 0o700 })
+    makeDirectory(this.dir)
     writeFileAtomically(this.#file(tree), JSON.stringify([...tasks]))
   }
 

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { readFileIfPresent, syncDirectory } from '../../base/atomic-file.js'
+import { makeDirectory, readFileIfPresent, syncDirectory } from '../../base/atomic-file.js'
 import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { RUNNER_NAME } from '../../checks/test-files/runner-imports.js'
 import { NO_FENCE, type TreeFence } from '../../store/shared-trees/tree-fence.js'
@@ -244,7 +244,7 @@ export class Trees {
    */
   beginChange(change: BegunChange, isReady: boolean): void {
     this.fence.requireHeld()
-    mkdirSync(this.dir, { recursive: true, mode: 0o700 })
+    makeDirectory(this.dir)
     const expected = this.#expected(change.tree)
     const text = formatLines([{ began: change }])
     appendToJournal(this.#journal(change.tree), text, { isSynced: isReady })
@@ -409,7 +409,7 @@ export class Trees {
   // lost between the two.
   #keep(tree: string, index: TreeIndex): void {
     this.fence.requireHeld()
-    mkdirSync(this.dir, { recursive: true, mode: 0o700 })
+    makeDirectory(this.dir)
     const before = this.#journal(tree)
     const generation = this.#generation(tree) + 1
     const open = this.#open.get(tree)

@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { writeFileAtomically } from '../../base/atomic-file.js'
+import { makeDirectory, writeFileAtomically } from '../../base/atomic-file.js'
 
 /** Progress of webhook delivery: events up to `after` were delivered to that address, or given up. */
 export interface LaneMark {
@@ -28,6 +28,6 @@ export function readCursors(file: string): Cursors | null {
 }
 
 export function writeCursors(file: string, cursors: Cursors): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeDirectory(dirname(file))
   writeFileAtomically(file, JSON.stringify(cursors))
 }

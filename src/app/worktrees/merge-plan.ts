@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { syncDirectory, writeFileAtomically } from '../../base/atomic-file.js'
+import { makeDirectory, syncDirectory, writeFileAtomically } from '../../base/atomic-file.js'
 import type { JsonObject } from '../../core/json.js'
 import type { Once } from '../kept-answer.js'
 
@@ -47,7 +47,7 @@ export class MergePlans {
   }
 
   put(plan: MergePlan): void {
-    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    makeDirectory(this.#dir)
     const file = join(this.#dir, `${plan.name}${PLAN}`)
     writeFileAtomically(file, JSON.stringify(plan))
   }

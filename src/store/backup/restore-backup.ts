@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { syncDirectory } from '../../base/atomic-file.js'
+import { makeDirectory, syncDirectory } from '../../base/atomic-file.js'
 import { parsePart } from '../copy/ledger-part.js'
 import type { LedgerTarget } from '../copy/ledger-target.js'
 import { createSqliteTarget } from '../copy/sqlite-target.js'
@@ -53,7 +53,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
       'too_new',
       `The backup has schema version ${backup.header.schema}, this program knows up to ${BACKUP_SCHEMA}. Use phaselock ${backup.header.program_version} or newer.`,
     )
-  mkdirSync(dirname(dir), { recursive: true, mode: 0o700 })
+  makeDirectory(dirname(dir))
   removeAbandoned(dir)
   const partial = join(dirname(dir), `.${basename(dir)}.restoring-${process.pid}`)
   mkdirSync(partial, { mode: 0o700 })
@@ -177,7 +177,7 @@ function writeOutside(
   key: KeyObject,
   { head, backup }: { readonly head: BackupManifest['head']; readonly backup: CheckedBackup },
 ): void {
-  mkdirSync(listLedgerFiles(dir).checkpoints, { recursive: true, mode: 0o700 })
+  makeDirectory(listLedgerFiles(dir).checkpoints)
   writeWholeHead(dir, key, { head, generation: 0 })
   const seq = listCheckpoints(dir).at(-1) ?? 0
   const found = seq === 0 ? null : readCheckpointFile(dir, seq, readPublicKey(dir) ?? backup.publicKey)

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Pool, PoolClient } from 'pg'
+import { makeDirectory } from '../../base/atomic-file.js'
 import { refuseRotating } from '../key-ring.js'
 import { computeKeySeal } from '../key-seal.js'
 import { createKeys, readChainKey, readPublicKey, readSigningKey } from '../keys.js'
@@ -95,7 +96,7 @@ function takeKeys(dir: string): KeyObject {
     )
   const known = readChainKey(dir)
   if (known !== null) return known
-  mkdirSync(listLedgerFiles(dir).checkpoints, { recursive: true, mode: 0o700 })
+  makeDirectory(listLedgerFiles(dir).checkpoints)
   const key = createKeys(dir)
   writeWholeHead(dir, key, { head: { count: 0, hash: FIRST_PREV_HASH }, generation: 0 })
   writeNewestCheckpoint(dir, key, { seq: 0, hash: FIRST_PREV_HASH })

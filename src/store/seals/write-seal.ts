@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { makeDirectory } from '../../base/atomic-file.js'
 import type { Database, Row } from '../database.js'
 import { readChainKey, readPublicKey, readSigningKey } from '../keys.js'
 import { listLedgerFiles } from '../ledger-files.js'
@@ -60,7 +60,7 @@ export function sealSnapshot(
     previous: pointer.hash,
     created_at: new Date().toISOString(),
   }
-  mkdirSync(listLedgerFiles(dir).checkpoints, { recursive: true, mode: 0o700 })
+  makeDirectory(listLedgerFiles(dir).checkpoints)
   const { hash } = writeCheckpointFile(dir, checkpoint, signingKey)
   const next = { seq: snapshot.seq, hash }
   // The pointer comes second: a crash in between leaves an extra checkpoint, never a missing one.

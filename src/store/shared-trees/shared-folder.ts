@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { syncDirectory, writeFileAtomically } from '../../base/atomic-file.js'
+import { makeDirectory, syncDirectory, writeFileAtomically } from '../../base/atomic-file.js'
 import { isAtOrBelow } from '../../base/is-at-or-below.js'
 import { takePrivateFolder } from '../state-directory.js'
 import { StoreRefused } from '../store.js'
@@ -65,7 +65,7 @@ export function takeSharedFolder(given: string, places: Places): SharedFolder {
   refuseOverlap(folder, places)
   const id = takeId(folder)
   const keptDir = join(folder, 'kept')
-  for (const dir of [keptDir, join(folder, 'locks')]) mkdirSync(dir, { recursive: true, mode: 0o700 })
+  for (const dir of [keptDir, join(folder, 'locks')]) makeDirectory(dir)
   bind(places.stateDir, { id, folder })
   const getLockFile = (nodeId: string): string => join(folder, 'locks', `${nodeId}.lock`)
   return {

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Step } from './recording.js'
 
@@ -22,6 +32,26 @@ export class Disk {
   readonly #syncs = new Map<bigint, number>()
   #clock = 0
 
+  /** `before`: a folder whose content was durable when the recording began. */
+  constructor(before: string | null = null) {
+    const paths = before === null ? [] : readdirSync(before, { recursive: true, encoding: 'utf8' })
+    for (const path of paths) {
+      const entry = this.#take(join(before ?? '', path))
+      this.#live.set(path, entry)
+      this.#durable.set(path, entry)
+    }
+  }
+
+  #take(path: string): Entry {
+    const stat = lstatSync(path, { bigint: true })
+    if (stat.isDirectory()) return 'directory'
+    if (stat.isSymbolicLink()) return { text: readlinkSync(path) }
+    const node: FileNode = { durable: new Content(), pending: [] }
+    node.durable.put(0, readFileSync(path))
+    this.#files.set(stat.ino, node)
+    return node
+  }
+
   apply(step: Step): void {
     this.#clock += 1
     switch (step.kind) {
@@ -29,16 +59,24 @@ export class Disk {
         const node: FileNode = { durable: new Content(), pending: [] }
         this.#files.set(step.inode, node)
         this.#directories.delete(step.inode)
-        this.#change({ kind: 'link', path: step.path, node, at: this.#clock })
+        this.#change({ kind: 'link', path: step.path, node, isNew: true, at: this.#clock })
         break
       }
+      case 'link': {
+        const node = this.#live.get(step.from)
+        if (node !== undefined) this.#change({ kind: 'link', path: step.to, node, isNew: false, at: this.#clock })
+        break
+      }
+      case 'symlink':
+        this.#change({ kind: 'link', path: step.path, node: { text: step.text }, isNew: true, at: this.#clock })
+        break
       case 'open_directory':
         this.#directories.set(step.inode, step.path)
         // A number may have belonged to a file that is gone: the sync of the directory must not be taken for one of the file.
         this.#files.delete(step.inode)
         break
       case 'mkdir':
-        this.#change({ kind: 'link', path: step.path, node: 'directory', at: this.#clock })
+        this.#change({ kind: 'link', path: step.path, node: 'directory', isNew: true, at: this.#clock })
         break
       case 'write':
         this.#files
@@ -81,23 +119,25 @@ export class Disk {
     const names = new Map(this.#durable)
     for (const change of this.#pendingNames.slice(0, keep.names(this.#pendingNames.length))) applyName(names, change)
     mkdirSync(dir, { recursive: true, mode: 0o700 })
+    const written = new Map<FileNode, string>()
     for (const [path, entry] of [...names].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const parent = dirname(path)
       // A folder whose own folder was lost is lost with it.
       if (parent !== '.' && (names.get(parent) !== 'directory' || !existsSync(join(dir, parent)))) continue
       if (entry === 'directory') mkdirSync(join(dir, path), { mode: 0o700 })
-      else writeFileSync(join(dir, path), contentOf(entry, keep).bytes, { mode: 0o600 })
+      else if ('text' in entry) symlinkSync(entry.text, join(dir, path))
+      else {
+        const other = written.get(entry)
+        if (other !== undefined) linkSync(other, join(dir, path))
+        else writeFileSync(join(dir, path), contentOf(entry, keep).bytes, { mode: 0o600 })
+        written.set(entry, join(dir, path))
+      }
     }
   }
 
   #change(change: NameChange): void {
-    if (change.kind === 'rename') {
-      const node = this.#live.get(change.from)
-      if (node === undefined) return
-      this.#live.delete(change.from)
-      this.#live.set(change.path, node)
-    } else if (change.kind === 'unlink') this.#live.delete(change.path)
-    else this.#live.set(change.path, change.node)
+    if (change.kind === 'rename' && !this.#live.has(change.from)) return
+    applyName(this.#live, change)
     this.#pendingNames.push(change)
   }
 
@@ -110,7 +150,9 @@ export class Disk {
     }
     const isDurable = (change: NameChange) =>
       change.at <= from &&
-      (node === undefined ? parentOf(change.path) === directory : change.kind === 'link' && change.node === node)
+      (node === undefined
+        ? parentOf(change.path) === directory
+        : change.kind === 'link' && change.isNew && change.node === node)
     for (const change of this.#pendingNames) if (isDurable(change)) applyName(this.#durable, change)
     this.#pendingNames = this.#pendingNames.filter((change) => !isDurable(change))
   }
@@ -145,14 +187,21 @@ interface FileNode {
   pending: Pending[]
 }
 
-type Entry = FileNode | 'directory'
+type Entry = FileNode | 'directory' | { readonly text: string }
 
 type Pending =
   | { readonly kind: 'bytes'; readonly offset: number; readonly bytes: Buffer; readonly at: number }
   | { readonly kind: 'size'; readonly size: number; readonly at: number }
 
 type NameChange =
-  | { readonly kind: 'link'; readonly path: string; readonly node: Entry; readonly at: number }
+  /** `isNew`: the file was made with this name. */
+  | {
+      readonly kind: 'link'
+      readonly path: string
+      readonly node: Entry
+      readonly isNew: boolean
+      readonly at: number
+    }
   | { readonly kind: 'rename'; readonly path: string; readonly from: string; readonly at: number }
   | { readonly kind: 'unlink'; readonly path: string; readonly at: number }
 
@@ -216,6 +265,13 @@ function applyName(names: Map<string, Entry>, change: NameChange): void {
     if (node === undefined) return
     names.delete(change.from)
     names.set(change.path, node)
+    // What a folder holds goes with it.
+    if (node !== 'directory') return
+    const below = [...names].filter(([path]) => path.startsWith(`${change.from}/`))
+    for (const [path, entry] of below) {
+      names.delete(path)
+      names.set(`${change.path}${path.slice(change.from.length)}`, entry)
+    }
   }
 }
 

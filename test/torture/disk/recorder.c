@@ -115,10 +115,32 @@ static int ends_with(const char *text, const char *end) {
   return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
+// A path in an open directory, as the work tree is written: /proc/self/fd/7/name, or a name beside a descriptor. The
+// result stays valid for four more calls of the thread.
+static const char *absolute(int at, const char *path) {
+  static __thread char buffers[4][PATH_MAX];
+  static __thread int next;
+  const char prefix[] = "/proc/self/fd/";
+  const char *rest = path;
+  if (strncmp(path, prefix, sizeof prefix - 1) == 0) {
+    char *end;
+    at = (int)strtol(path + sizeof prefix - 1, &end, 10);
+    rest = end;
+  } else if (path[0] == '/' || at == AT_FDCWD) return path;
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", at);
+  char *buffer = buffers[next++ % 4];
+  ssize_t length = readlink(link, buffer, PATH_MAX - 1);
+  if (length < 0) return path;
+  snprintf(buffer + length, PATH_MAX - (size_t)length, "%s%s", *rest == '\0' || *rest == '/' ? "" : "/", rest);
+  return buffer;
+}
+
 // The part below the state directory ("" for itself), or NULL for a path that is not ours.
 static const char *ours(int at, const char *path) {
   ready();
-  if (!dir_length || !path || (at != AT_FDCWD && path[0] != '/')) return NULL;
+  if (!dir_length || !path) return NULL;
+  path = absolute(at, path);
   if (strncmp(path, dir, dir_length) != 0) return NULL;
   const char *rest = path + dir_length;
   if (*rest != '\0' && *rest != '/') return NULL;
@@ -172,7 +194,7 @@ static int opened(int fd, const char *rest, int flags, int was_there) {
   const char *rest = ours(AT, path); \
   if (!rest) return CALL; \
   struct stat found; \
-  int was_there = lstat(path, &found) == 0; \
+  int was_there = fstatat(AT, path, &found, AT_SYMLINK_NOFOLLOW) == 0; \
   if ((flags & O_ACCMODE) != O_RDONLY && refuse_name(rest)) return -1; \
   return opened(CALL, rest, flags, was_there)
 
@@ -345,6 +367,25 @@ int renameat(int at, const char *from, int into, const char *to) {
   return refuse_name(target) ? -1 : renamed(source, target, real(at, from, into, to));
 }
 
+static int linked(char kind, const char *from, const char *to, int result) {
+  struct iovec parts[3] = {{(void *)from, strlen(from)}, {"\0", 1}, {(void *)to, strlen(to)}};
+  if (result == 0) note(kind, 0, 0, parts, 3);
+  return result;
+}
+
+int link(const char *from, const char *to) {
+  REAL(link);
+  const char *source = ours(AT_FDCWD, from), *target = ours(AT_FDCWD, to);
+  if (!source || !target) return real(from, to);
+  return refuse_name(target) ? -1 : linked('L', source, target, real(from, to));
+}
+int symlink(const char *text, const char *path) {
+  REAL(symlink);
+  const char *rest = ours(AT_FDCWD, path);
+  if (!rest) return real(text, path);
+  return refuse_name(rest) ? -1 : linked('Y', text, rest, real(text, path));
+}
+
 static int removed(const char *rest, int result) {
   if (result == 0) note_text('U', 0, 0, rest);
   return result;
@@ -368,6 +409,13 @@ int unlinkat(int at, const char *path, int flags) {
   const char *rest = ours(at, path);
   if (!rest) return real(at, path, flags);
   return refuse_name(rest) ? -1 : removed(rest, real(at, path, flags));
+}
+
+int rmdir(const char *path) {
+  REAL(rmdir);
+  const char *rest = ours(AT_FDCWD, path);
+  if (!rest) return real(path);
+  return refuse_name(rest) ? -1 : removed(rest, real(path));
 }
 
 int mkdir(const char *path, mode_t mode) {

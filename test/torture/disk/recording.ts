@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { removedAtExit } from '../../leaving.js'
 
-/** One thing that happened to the files of the state directory, in the order in which it happened. */
+/** One thing that happened to the files of the directory, in the order in which it happened. */
 export type Step =
   | { readonly kind: 'create'; readonly inode: bigint; readonly path: string }
   | { readonly kind: 'open_directory'; readonly inode: bigint; readonly path: string }
@@ -15,6 +15,8 @@ export type Step =
   | { readonly kind: 'synced'; readonly inode: bigint; readonly thread: bigint }
   | { readonly kind: 'sync_failed'; readonly inode: bigint; readonly thread: bigint }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
+  | { readonly kind: 'link'; readonly from: string; readonly to: string }
+  | { readonly kind: 'symlink'; readonly text: string; readonly path: string }
   | { readonly kind: 'unlink'; readonly path: string }
   | { readonly kind: 'mkdir'; readonly path: string }
   /** Something that a client was told, written into the log by the client. */
@@ -99,6 +101,14 @@ function stepOf(head: Buffer, rest: Buffer): Step {
     case 'R': {
       const [from = '', to = ''] = rest.toString().split('\0')
       return { kind: 'rename', from, to }
+    }
+    case 'L': {
+      const [from = '', to = ''] = rest.toString().split('\0')
+      return { kind: 'link', from, to }
+    }
+    case 'Y': {
+      const [text = '', path = ''] = rest.toString().split('\0')
+      return { kind: 'symlink', text, path }
     }
     case 'U':
       return { kind: 'unlink', path: rest.toString() }
