@@ -300,7 +300,11 @@ export function makeRepository(server: EndingServer): void {
 export async function startWork(server: EndingServer): Promise<Stage> {
   await server.start()
   const { operator } = server
-  await server.call({ path: '/tasks', token: operator, body: { id: TASK, title: 'whole' } })
+  await server.call({
+    path: '/tasks',
+    token: operator,
+    body: { id: TASK, title: 'whole', workspace: server.workspace },
+  })
   const { body } = await server.call({ path: '/agents', token: operator, body: { agent_id: 'a' } })
   const stage = { server, agent: String(body.agent_token), token: '' }
   await enterWork(stage)

@@ -4,10 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { begin, CONTRACT, countEvents, findUnexplained, type Stage } from './operations.js'
 import { EndingServer } from './walk.js'
 
-const ROUNDS = Number(process.env.PHASELOCK_WHOLE_ROUNDS ?? 40)
+const ROUNDS = Number(process.env.PHASELOCK_WHOLE_ROUNDS ?? 12)
 const FILES = 1500
 const timeout = 90 * 60_000
 const NOTHING = 'Nothing in the work tree changed without an allowed call.'
+
+function readNames(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder) : []
+}
 
 describe('a server that is killed at any time', () => {
   const server = new EndingServer(CONTRACT)
@@ -33,12 +37,14 @@ describe('a server that is killed at any time', () => {
     let happened = 0
     for (let round = 0; round < ROUNDS; round += 1) {
       const folder = `c${round}`
-      const command = `mkdir ${folder} && for i in $(seq ${FILES}); do echo $i > ${folder}/$i; done`
+      const older = join(server.workspace, `c${round - 1}`)
+      const command = `rm -rf c${round - 1}; mkdir ${folder} && for i in $(seq ${FILES}); do echo $i > ${folder}/$i; done`
       const before = await countEvents(stage, { type: 'tool_finished', tool: 'bash' })
       const { look } = await interrupt(400 + Math.random() * 1600, () => execute('bash', { command }, `bash-${round}`))
       const recorded = (await countEvents(stage, { type: 'tool_finished', tool: 'bash' })) - before
-      const there = existsSync(join(server.workspace, folder)) ? readdirSync(join(server.workspace, folder)) : []
+      const there = readNames(join(server.workspace, folder))
       expect(there.length, `round ${round}`).toBe(recorded === 1 ? FILES : 0)
+      if (round > 0) expect(readNames(older).length, `round ${round}`).toBe(recorded === 1 ? 0 : FILES)
       happened += recorded
       expect(await look(), `round ${round}`).toMatchObject({ status: 200, body: { result: { exit_code: 0 } } })
       const files = readdirSync(join(server.workspace, folder))

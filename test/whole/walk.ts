@@ -83,10 +83,10 @@ export class EndingServer {
     this.#order({ thread, endAt: step })
   }
 
-  /** The server ends right before the first step of its main thread in the function of this name. */
-  endWithin(name: string): void {
+  /** The server ends right before the n-th step of its main thread in the function of this name. */
+  endWithin(name: string, step = 1): void {
     rmSync(`${this.#orders}.ended`, { force: true })
-    this.#order({ thread: 'main', endAt: 1, within: name })
+    this.#order({ thread: 'main', endAt: step, within: name })
   }
 
   /** Goes on without an end. */
