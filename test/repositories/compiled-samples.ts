@@ -8,7 +8,12 @@ import type { Sample } from './sample.js'
 
 // Not below /tmp, which commands have for themselves.
 const CACHE = '/var/tmp/phaselock-test'
-const GO_FOLDERS = { GOMODCACHE: join(CACHE, 'go-modules'), GOCACHE: join(CACHE, 'go-build') }
+// The compiled standard library is in the user's cache: each walk has a home of its own.
+const GO_FOLDERS = {
+  GOMODCACHE: join(CACHE, 'go-modules'),
+  GOCACHE: join(CACHE, 'go-build'),
+  XDG_CACHE_HOME: join(CACHE, 'user'),
+}
 
 const goTests = (methods: string, imports: string): string =>
   `package carts\n\nimport (\n\t"testing"\n${imports}\n\t"github.com/stretchr/testify/assert"\n)\n\n${methods}`

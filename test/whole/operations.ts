@@ -29,6 +29,8 @@ export interface Operation {
   readonly event: { readonly type: string; readonly tool?: string }
   /** Whether the tree differs from what is expected until the call is made. */
   readonly differsBefore?: true
+  /** It has many more steps than others: the full run ends the server at some of them. */
+  readonly isLong?: true
   /** What is needed before the next round. */
   goOn?(stage: Stage): Promise<void>
 }
@@ -203,6 +205,7 @@ const OPERATIONS_OF_OPERATORS: readonly Operation[] = [
         'package.json 644 {"name":"app","version":"1.0.0","dependencies":{"lib":"file:lib"}}',
       ].join('\n'),
     event: { type: 'install_finished' },
+    isLong: true,
   },
   {
     name: 'revert',
