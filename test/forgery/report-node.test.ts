@@ -80,7 +80,7 @@ describe.concurrent('a report that code under test forges, with node:test', () =
     [
       'finds',
       FINDING_REPORTER,
-      /the run is void: the report says 1 passed and 0 failed, node itself reported 0 passed and 1 failed/,
+      /the run is void: the report says 1 passed and 0 failed, but node itself reported 0 passed and 1 failed/,
     ],
   ])(
     '[REQ-WITNESS-1] a reporter of the project that %s what says "ok" and resets the exit code is refused',
