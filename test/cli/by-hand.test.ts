@@ -89,7 +89,7 @@ describe('approvals and questions on the command line', () => {
     const listed = (await place.run(['approvals'])).stdout
     expect(listed).toContain('Look and answer: phaselock approve ID, phaselock reject ID --comment TEXT')
     const shown = (await place.run(['approvals', 'one'])).stdout
-    expect(shown).toContain('Approvers  2 of human, lead\n')
+    expect(shown).toContain('Approvers  2 of a person, lead\n')
     expect(shown).toContain(`Work tree  ${place.work}\n`)
     expect(shown).toContain('Evidence\n  why: because it is right\n')
   })
@@ -115,7 +115,7 @@ describe('approvals and questions on the command line', () => {
       `Approval ${waiting} is void: the task no longer waits for an approval of this content.\n`,
     )
     const rejected = await place.run(['reject', 'one', '--yes', '--comment', 'no error cases'])
-    expect(rejected.stdout).toMatch(/ is rejected\.\n$/)
+    expect(rejected.stdout).toMatch(/ is rejected\. An agent that waits for it goes on by itself\.\n$/)
     const other = /(apr-\S+) is rejected/.exec(rejected.stdout)?.[1] ?? ''
     expect((await place.run(['approvals', other])).stdout).toContain('Decided    rejected by admin: no error cases\n')
     expect((await place.run(['approve', other])).stderr).toMatch(
