@@ -13,7 +13,7 @@ export const REPORT_ROUTES: readonly Route[] = [
     summary:
       'Report on a task or a council: refusals by agent, reason, phase and round, time, tokens, gates, answers and votes',
     answer:
-      '`{run, at, agents, refusals, buffer_chars_lost, events, truncated}`; a task has `phases`, `visits`, `totals`, `gates` and `evidence`, a coordination `result`, `answers`, `presentation`, `votes` and `timeline`',
+      '`{run, at, agents, refusals, buffer_chars_lost, events, truncated}`; a task has `phases`, `visits`, `totals`, `gates`, `evidence`, `approvals`, `commits` and `interventions`, a coordination `result`, `answers`, `presentation`, `votes` and `timeline`',
     response: REPORT,
     handle: async (call) => reportOfRun(call.app, requireParty(call), call.params.id ?? ''),
   },
