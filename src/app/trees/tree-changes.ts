@@ -112,7 +112,8 @@ export class TreeChange {
 
   async #takeBack(): Promise<void> {
     if (this.#staged !== null) await this.app.scratch.dropStaged(this.place.taskId)
-    if (this.#begun !== null) await undoChange(this.app, this.#begun)
+    // Its caller is refused, and told what somebody else changed.
+    if (this.#begun !== null) await undoChange(this.#begun)
     this.#drop()
   }
 
@@ -212,7 +213,8 @@ async function settleChange(app: Resources, change: BegunChange): Promise<void> 
   // A folder that is moved away or not mounted comes back with what is kept in it: until then the change stays open.
   if (!existsSync(tree)) throw new TreeUnreadable(`a call was interrupted in ${tree}, which is not there`)
   if (!(await isRecorded(app, change))) {
-    await undoChange(app, change)
+    const conflicts = await undoChange(change)
+    if (conflicts.length > 0) app.onFault(new Error(formatConflicts(change, conflicts)))
     app.trees.endChange(change, 'undone')
     return
   }
@@ -227,10 +229,8 @@ async function settleChange(app: Resources, change: BegunChange): Promise<void> 
 }
 
 // What somebody else has changed since stays as it is.
-async function undoChange(app: Resources, change: BegunChange): Promise<void> {
-  const { tree, plan } = change
-  const conflicts = plan === null ? [] : await undoPlan(tree, plan)
-  if (conflicts.length > 0) app.onFault(new Error(formatConflicts(change, conflicts)))
+async function undoChange({ tree, plan }: BegunChange): Promise<readonly string[]> {
+  return plan === null ? [] : undoPlan(tree, plan)
 }
 
 /** Settles what a killed server left open, before the tasks of this node get their next call. */
