@@ -16,25 +16,30 @@ enforcement: {reconcile: off}
 `
 const WAIT = { timeout: 60_000, interval: 20 }
 
-/** The process that makes the mounts: a child of this one in other mount namespaces. */
-function findKeeper(): number | null {
+/** Processes that make the mounts: children of this one in other mount namespaces. */
+function listKeepers(): readonly number[] {
   const own = readlinkSync('/proc/self/ns/mnt')
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+  const isKeeper = (pid: string): boolean => {
     try {
       const isChild = readFileSync(`/proc/${pid}/status`, 'utf8').includes(`\nPPid:\t${process.pid}\n`)
       const isShell = readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'sh'
-      if (isChild && isShell && readlinkSync(`/proc/${pid}/ns/mnt`) !== own) return Number(pid)
+      return isChild && isShell && readlinkSync(`/proc/${pid}/ns/mnt`) !== own
     } catch {
       // Ended meanwhile.
+      return false
     }
   }
-  return null
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isKeeper(name))
+    .map(Number)
 }
 
 describe('a server whose sandbox process is killed', () => {
   const stateDir = removedAtExit(mkdtempSync(join(tmpdir(), 'phaselock-reopened-')))
   let run: Running
   let token = ''
+  // Those of test files that ran in this process before.
+  const others = new Set(listKeepers())
   beforeAll(async () => {
     const wall = await openConfinement({ stateDir, only: null })
     run = await start({ contract: CONTRACT, confinement: async () => wall })
@@ -51,9 +56,9 @@ describe('a server whose sandbox process is killed', () => {
     run.call('POST', '/tools/execute', token, { task_id: 't', tool_name: 'bash', args: { command } })
   const ready = async () => (await run.call('GET', '/ready', null)).body.status
   const kill = () => {
-    const keeper = findKeeper()
-    expect(keeper).not.toBeNull()
-    process.kill(keeper ?? 0, 'SIGKILL')
+    const keepers = listKeepers().filter((pid) => !others.has(pid))
+    expect(keepers.length).toBe(1)
+    for (const pid of keepers) process.kill(pid, 'SIGKILL')
   }
 
   it('[REQ-CALLOFF-3] refuses commands with the right remedy and is not ready while no other can be started', async ({
