@@ -1,5 +1,4 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll } from 'vitest'
 import { copyInstalled } from '../forgery/packages.js'
@@ -9,8 +8,8 @@ import type { Sample } from './sample.js'
 import { describeSamples, GREEN } from './samples.suite.js'
 
 const NODE = findNode('24.21.0')
-/** As a version manager keeps it. */
-const NVM_DIR = mkdtempSync(join(tmpdir(), 'phaselock-nvm-'))
+/** As a version manager keeps it; not in a temporary folder, which commands have for themselves. */
+const NVM_DIR = mkdtempSync('/var/tmp/phaselock-nvm-')
 const BIN = join(NVM_DIR, 'versions/node/v24.21.0/bin')
 afterAll(() => rmSync(NVM_DIR, { recursive: true, force: true }))
 if (NODE.ok) cpSync(dirname(NODE.dir), BIN, { recursive: true })
