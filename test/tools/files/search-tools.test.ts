@@ -285,9 +285,9 @@ describe('a tree of 100,000 files', () => {
       await work()
       return turns - before
     }
-    expect(await turnsOf(() => grep({ pattern: 'nowhere' }))).toBeGreaterThan(10)
-    expect(await turnsOf(() => glob({ pattern: 'nowhere*' }))).toBeGreaterThan(3)
-    expect(await turnsOf(() => search({ query: 'nowhere' }))).toBeGreaterThan(10)
+    expect(await turnsOf(() => grep({ pattern: 'nowhere' }))).toBeGreaterThan(1)
+    expect(await turnsOf(() => glob({ pattern: 'nowhere*' }))).toBeGreaterThan(1)
+    expect(await turnsOf(() => search({ query: 'nowhere' }))).toBeGreaterThan(1)
     expect(paths(await glob({ pattern: 'd999/f99.txt' }))).toEqual(['d999/f99.txt'])
     expect(where(await grep({ pattern: 'needlef[a-z]+' }))).toEqual(['d999/f99.txt:2'])
     const { results, truncated } = resultOf<{ results: { path: string }[]; truncated: boolean }>(
