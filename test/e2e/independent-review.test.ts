@@ -81,7 +81,7 @@ describe('who reviews the work', () => {
       )
       await server.call('POST', `/approvals/${id}/decision`, server.operator, answer)
       await agent.finish('Sum up prices')
-      const report = await server.call('GET', `/report/${agent.task}`, server.operator)
+      const report = await server.call('GET', `/runs/${agent.task}/report`, server.operator)
       const { by_gate } = report.body.gates as { by_gate: { gate: string; passed: number }[] }
       const opened = by_gate.filter(({ passed }) => passed > 0).map(({ gate }) => gate)
       expect(opened).toEqual(expect.arrayContaining(['tests_written', 'review_approved', 'independent_review']))
