@@ -18,6 +18,8 @@ interface Place {
   /** More words of the command line. */
   readonly words: readonly string[]
   readonly operations: readonly Operation[]
+  /** The full run ends the server at one of so many steps. */
+  readonly every?: number
 }
 
 export const ON_MAIN = { thread: 'main', store: 'sqlite', words: [] } as const
@@ -37,13 +39,13 @@ export function takeFirst(all: readonly Operation[]): readonly Operation[] {
 /** All windows on every store and with every sandbox take longer than the full suite may: a command of its own. */
 export const IS_WHOLE = process.env.PHASELOCK_WHOLE === 'all'
 
-export function describeWindows(title: string, { thread, store, words, operations }: Place): void {
+export function describeWindows(title: string, { thread, store, words, operations, every = 1 }: Place): void {
   describe.skipIf(store === 'postgres' && bin === null)(`a server that ends right before a step of ${title}`, () => {
-    walkAll({ thread, store, words, operations })
+    walkAll({ thread, store, words, operations, every })
   })
 }
 
-function walkAll({ thread, store, words, operations }: Place): void {
+function walkAll({ thread, store, words, operations, every }: Required<Place>): void {
   const servers: EndingServer[] = []
   let postgres: PostgresServer | null = null
   beforeAll(async () => {
@@ -70,7 +72,7 @@ function walkAll({ thread, store, words, operations }: Place): void {
       const stage = await begin(server)
       let ended = 0
       let isOver = false
-      const stride = IS_WHOLE ? 1 : STRIDE * (operation.isLong === true ? 4 : 1)
+      const stride = IS_WHOLE ? 1 : STRIDE * (operation.isLong === true ? 4 : every)
       for (let step = 1; step < STEPS_MAX; step += stride) {
         isOver = await tryStep(stage, { operation, thread, step })
         if (isOver) break
