@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leaveOutGoTests } from '../../src/checks/observed-runs/leave-out-go-tests.js'
+import { leaveOutGoTests, listAllGoErrors } from '../../src/checks/observed-runs/leave-out-go-tests.js'
 import { GoEvents } from '../../src/checks/reports/languages/go-events.js'
 
 const PACKAGE = 'example.org/carts'
@@ -103,5 +103,56 @@ describe('test programs of Go that a test ended', () => {
     expect(leaveOutGoTests('go test -json -tags big ./... ./sub', { name: PACKAGE, without: ['TestB', 'TestÄ'] })).toBe(
       `go test -skip '^(?:TestB|TestÄ)$' -json -tags big '${PACKAGE}'`,
     )
+  })
+})
+
+describe('a package of Go with more errors than its compiler lists', () => {
+  const uncompiled = (...lines: readonly string[]): GoEvents => {
+    const read = new GoEvents()
+    for (const Output of lines)
+      read.take(`${JSON.stringify({ ImportPath: `${PACKAGE} [${PACKAGE}.test]`, Action: 'build-output', Output })}\n`)
+    read.take(
+      `${JSON.stringify({ Action: 'output', Package: PACKAGE, Output: `FAIL\t${PACKAGE} [build failed]\n` })}\n`,
+    )
+    read.take(`${JSON.stringify({ Action: 'fail', Package: PACKAGE })}\n`)
+    return read
+  }
+  const missing = (file: string, line: number): string => `./${file}:${line}:2: undefined: Sum${line}\n`
+  const failuresOf = (read: GoEvents) => {
+    const reading = read.read([], null)
+    if (reading.result !== 'read') throw new Error(reading.result)
+    return reading.report.loadFailures.map(({ file, kind }) => `${file} ${kind}`)
+  }
+
+  it('[REQ-COMMITS-1] is found, and takes the list of a run that has all of them', () => {
+    const first = uncompiled(`# ${PACKAGE}\n`, missing('a_test.go', 1), './b_test.go:3:2: too many errors\n')
+    expect(first.findUncompiled('')).toEqual({ names: [PACKAGE], isCut: true })
+    first.takeErrors(uncompiled(`# ${PACKAGE}\n`, missing('a_test.go', 1), missing('b_test.go', 3)))
+    expect(failuresOf(first)).toEqual(['a_test.go missing_module', 'b_test.go missing_module'])
+  })
+
+  it('[REQ-COMMITS-1] is found in what older versions of Go print', () => {
+    expect(uncompiled().findUncompiled(`# ${PACKAGE}\n./b_test.go:3:2: too many errors\n`).isCut).toBe(true)
+    expect(uncompiled().findUncompiled('./b_test.go:3:2: undefined: TooMany\n').isCut).toBe(false)
+  })
+
+  it('[REQ-COMMITS-1] a place at which the list stops is no error of its own', () => {
+    const read = uncompiled(`# ${PACKAGE}\n`, missing('a_test.go', 1), './b_test.go:3:2: too many errors\n')
+    expect(failuresOf(read)).toEqual(['a_test.go missing_module'])
+  })
+
+  it.each([
+    ['go test -json ./...', `go test -gcflags=-e -json '${PACKAGE}'`],
+    ['go test -race -json ./a ./b', `go test -gcflags=-e -race -json '${PACKAGE}'`],
+    ['go test -gcflags=-N -json ./...', null],
+    ['go vet ./... && go test -json ./...', null],
+    ['go test -exec ./wrap -json ./...', null],
+  ])('[REQ-COMMITS-1] %s is run as %s', (line, expected) => {
+    expect(listAllGoErrors(line, [PACKAGE])).toBe(expected)
+  })
+
+  it('[REQ-COMMITS-1] a name that a shell would read is not run', () => {
+    expect(listAllGoErrors('go test -json ./...', [`${PACKAGE}' ; touch x`])).toBeNull()
+    expect(listAllGoErrors('go test -json ./...', [])).toBeNull()
   })
 })

@@ -26,6 +26,8 @@ export function goCompileErrors(lines: readonly string[], setup: ReadonlySet<str
     const match = /^(?:vet: )?([^\s:][^:]{0,400}\.go):\d{1,9}(?::\d{1,9})?: (.{1,2000})$/.exec(line)
     if (match === null) continue
     const message = match[2] ?? ''
+    // It names the place of the first error that is not listed.
+    if (message === 'too many errors') continue
     const module = GO_MISSING.map((pattern) => pattern.exec(message)?.[1]).find((name) => name !== undefined)
     const isSyntax = message.startsWith('syntax error') || setup.has(current)
     failures.push({

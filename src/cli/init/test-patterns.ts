@@ -26,8 +26,8 @@ const FOLDER = /^(tests?|__tests?__|specs?|e2e|testdata|__snapshots__)$/
 const PATHS_MAX = 50
 
 /**
- * Globs of a repository's tests: the conventions of its runner, and what its test files and test run add to them. A
- * file that matches no folder or convention is listed by its path.
+ * Globs of a repository's tests: the conventions of its runner, and what its test files and test run add to them: their
+ * folders, and how they are named. A file whose name says nothing is listed by its path.
  */
 export function findTestPatterns(
   language: string,
@@ -51,7 +51,67 @@ export function findTestPatterns(
     ...BESIDE_TESTS.filter((glob) => !patterns.includes(glob) && found.files.some((path) => matchesGlob(glob, path))),
   )
   const isFirst = found.testFiles.length === 0 && named.length === 0
-  return [...patterns, ...(isFirst ? first : []), ...named.slice(0, PATHS_MAX)].filter(isWhole)
+  const { globs, rest } = findNaming(named)
+  return [...patterns, ...globs, ...(isFirst ? first : []), ...rest.slice(0, PATHS_MAX)].filter(isWhole)
+}
+
+const WORD = '(?:tests?|specs?)'
+const ENDING = '(?:\\.\\w{1,10}){1,3}'
+/** How names of tests are made: `cart-test.js`, `test-cart.js`, `CartTest.php`. */
+const NAMINGS: readonly (readonly [pattern: RegExp, glob: string])[] = [
+  [new RegExp(`^.+([-_.]${WORD}${ENDING})$`), '*$1'],
+  [new RegExp(`^(${WORD}[-_.]).+?(${ENDING})$`), '$1*$2'],
+  [new RegExp(`^.+?((?:Tests?|Specs?)${ENDING})$`), '*$1'],
+]
+/** Every folder has its test under the same name: `src/cart/test.ts`. */
+const SAME_NAME = new RegExp(`^${WORD}${ENDING}$`)
+
+/** Globs of files that are named as tests, below the folder that all of them are in, and the files that are not. */
+function findNaming(paths: readonly string[]): { readonly globs: readonly string[]; readonly rest: readonly string[] } {
+  const folders = new Map<string, string[]>()
+  const rest: string[] = []
+  for (const path of paths) {
+    const [folder, name] = splitName(path)
+    const naming = findNameGlob(name)
+    // In the root there is one file of this name, and no other can have it.
+    if (naming === null || (naming === name && folder === '')) rest.push(path)
+    else folders.set(naming, [...(folders.get(naming) ?? []), folder])
+  }
+  return { globs: [...folders].map(([naming, all]) => joinGlob(naming, all)), rest }
+}
+
+function findNameGlob(name: string): string | null {
+  if (SAME_NAME.test(name)) return name
+  const naming = NAMINGS.find(([pattern]) => pattern.test(name))
+  return naming === undefined ? null : name.replace(naming[0], naming[1])
+}
+
+function joinGlob(naming: string, folders: readonly string[]): string {
+  // A file that has the same name everywhere is in a folder of its own.
+  const isSame = !naming.includes('*')
+  const homes = isSame ? folders.map((folder) => splitName(folder)[0]) : folders
+  const [first = '', ...others] = homes
+  if (others.every((home) => home === first)) return joinParts(first, isSame ? '*' : '', naming)
+  return joinParts(findCommonFolder(homes), '**', naming)
+}
+
+function findCommonFolder([first = '', ...others]: readonly string[]): string {
+  const common = first.split('/')
+  for (const other of others) {
+    const parts = other.split('/')
+    const at = common.findIndex((part, index) => parts[index] !== part)
+    if (at !== -1) common.splice(at)
+  }
+  return common.join('/')
+}
+
+function splitName(path: string): readonly [folder: string, name: string] {
+  const at = path.lastIndexOf('/')
+  return at === -1 ? ['', path] : [path.slice(0, at), path.slice(at + 1)]
+}
+
+function joinParts(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('/')
 }
 
 // Rust tests are inside source files: they are pinned by their syntax, not by their path.

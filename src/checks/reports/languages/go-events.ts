@@ -32,7 +32,7 @@ export class GoEvents {
   #rest = ''
   readonly #decoder = new StringDecoder('utf8')
   readonly #packages = new Map<string, GoPackage>()
-  readonly #compiler: string[] = []
+  #compiler: string[] = []
 
   /** A piece of the output, in the order in which it was written. */
   take(chunk: Buffer | string): void {
@@ -63,6 +63,17 @@ export class GoEvents {
       return false
     addContinued(one, next)
     return true
+  }
+
+  /** Packages that did not compile, and whether the compiler stopped before it had listed all errors. */
+  findUncompiled(stderr: string): { readonly names: readonly string[]; readonly isCut: boolean } {
+    const names = [...this.#packages.values()].filter(({ note }) => note === 'build failed').map(({ name }) => name)
+    return { names, isCut: [...this.#compiler, ...stderr.split('\n')].some((line) => TOO_MANY.test(line)) }
+  }
+
+  /** Takes the errors of compiling the same packages again, which lists all of them. */
+  takeErrors(again: GoEvents): void {
+    if (again.#compiler.length > 0) this.#compiler = again.#compiler
   }
 
   read(stderr: readonly string[], root: string | null): ReportReading {
@@ -123,6 +134,7 @@ function parseEvent(line: string): Fields | null {
   return getText(event, 'Package') !== '' || getText(event, 'ImportPath') !== '' ? event : null
 }
 
+const TOO_MANY = /(?:^|: )too many errors\s*$/
 const ENDS_PROGRAM = /^(?:panic|fatal error): /
 
 function recordOutput(one: GoPackage, test: string, line: string): void {
