@@ -1,9 +1,11 @@
 """Makes the classes of the runners immutable, and sees to it that they and their modules stay as they were."""
 
 import builtins
+import operator
 import os
 import re
 import sys
+import time
 import types
 
 # Py_TPFLAGS_IMMUTABLETYPE, since Python 3.10.
@@ -12,6 +14,9 @@ FLAGS_SEARCHED_WORDS = 60
 TYPE_BYTES_MAX = 2048
 # pytest itself adds attributes to these: what they had is only held against what they have.
 EXTENDED = frozenset(("Function", "Session", "TerminalReporter", "TestCaseFunction", "UnitTestCase"))
+# What the interpreter itself sets on a class.
+UNHELD = frozenset(("__doc__", "__abstractmethods__"))
+CODE_SECONDS = 0.05
 KEPT = (type, types.FunctionType, types.BuiltinFunctionType)
 TEST_NAME = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest|tests?/.*)\.py$")
 FORBIDDEN_SYMBOLS = frozenset(("PyType_Modified", "PyFunction_SetDefaults", "PyObject_SetAttr", "PyObject_GenericSetAttr"))
@@ -30,19 +35,30 @@ def lock(classes, modules, state):
     missing = object()
     _make_immutable([one for one in classes if one.__name__ not in EXTENDED])
 
-    def verify():
+    # Of the builtins that a module was given, those count that its code asks for.
+    used = [(one, _without_unused(one, shape)) for one, shape in globals_]
+    is_same_here = _comparison(shapes + used)
+    is_same_code = _comparison_of_code([one[0] for one in codes.values()])
+
+    now, last = time.monotonic, [0.0]
+
+    def verify(is_end=True):
         problems = state["problems"]
-        if problems:
+        # The code of functions takes ten times as long: between fast tests it is looked at now and then.
+        is_whole = is_end or now() - last[0] > CODE_SECONDS
+        if is_whole:
+            last[0] = now()
+        if problems or (is_same_here() and (not is_whole or is_same_code())):
             return
         for one, shape in shapes:
-            now = vars(one)
+            found = vars(one)
             for name, value in shape.items():
-                if now.get(name, missing) is not value and name not in ("__doc__", "__abstractmethods__"):
+                if found.get(name, missing) is not value and name not in UNHELD:
                     problems.append("%s.%s was replaced" % (one.__name__, name))
         for one, shape in globals_:
-            now = vars(one)
+            found = vars(one)
             for name, value in shape.items():
-                if now.get(name, missing) is not value:
+                if found.get(name, missing) is not value:
                     problems.append("%s.%s was replaced" % (one.__name__, name))
         for function, code, defaults, kwdefaults in codes.values():
             if function.__code__ is not code or function.__defaults__ is not defaults or function.__kwdefaults__ is not kwdefaults:
@@ -52,6 +68,62 @@ def lock(classes, modules, state):
     _keep_modules(modules, globals_)
     state["verify"] = verify
     return verify
+
+
+def _comparison(held, every=all, each=map, same=operator.is_):
+    """Returns a function that says whether everything is as it was. It is asked for every test, so the interpreter loops."""
+    looks = []
+    for one, shape in held:
+        names = [name for name in shape if name not in UNHELD]
+        if names:
+            # Of one name the value itself is given, not a tuple.
+            names = names if len(names) > 1 else names * 2
+            looks.append((operator.itemgetter(*names), vars(one), tuple(shape[name] for name in names)))
+    looks = tuple(looks)
+
+    def is_unchanged():
+        try:
+            for look, where, values in looks:
+                if not every(each(same, look(where), values)):
+                    return False
+        except KeyError:
+            return False
+        return True
+
+    return is_unchanged
+
+
+def _comparison_of_code(functions, every=all, each=map, same=operator.is_):
+    looks = [(get, [get(one) for one in functions]) for get in map(operator.attrgetter, ("__code__", "__defaults__", "__kwdefaults__"))]
+
+    def is_unchanged():
+        for get, values in looks:
+            if not every(each(same, each(get, functions), values)):
+                return False
+        return True
+
+    return is_unchanged
+
+
+def _without_unused(module, shape):
+    names, given = _names_in(module), vars(builtins)
+    return {name: value for name, value in shape.items() if name in names or given.get(name) is not value}
+
+
+def _names_in(module):
+    """Every name that code of a module asks for."""
+    found, seen = set(), set()
+    open_codes = [one.__code__ for one in _functions_of([], [(module, vars(module))])]
+    for one in vars(module).values():
+        if isinstance(one, type) and one.__module__ == module.__name__:
+            open_codes += [function.__code__ for function in _functions_of([(one, vars(one))], [])]
+    while open_codes:
+        code = open_codes.pop()
+        if id(code) not in seen:
+            seen.add(id(code))
+            found.update(code.co_names)
+            open_codes += [one for one in code.co_consts if isinstance(one, types.CodeType)]
+    return found
 
 
 def _give_builtins(module):
@@ -90,7 +162,6 @@ def _make_immutable(classes):
 
 def _clocks():
     import datetime
-    import time
 
     return [datetime.datetime, datetime.date] + [one for one in vars(time).values() if isinstance(one, types.BuiltinFunctionType)]
 
@@ -157,7 +228,7 @@ def _listen(verify, functions, protected):
             if is_of_project(sys._getframe(1).f_code.co_filename):
                 raise RuntimeError("phaselock: only installed packages trace an observed run")
         elif event == "exec":
-            verify()
+            verify(is_end=False)
 
     sys.addaudithook(hook)
 

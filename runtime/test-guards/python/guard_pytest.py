@@ -51,7 +51,8 @@ def wrap(state, prove):
 
     def from_item_and_call(cls, item, call):
         report = make(cls, item, call)
-        state["verify"]()
+        if report.when == "call":
+            state["verify"](is_end=False)
         is_function = isinstance(item, python.Function)
         if is_function and report.when == "call" and report.outcome == "passed" and item.nodeid not in begun:
             state["problems"].append("%s was reported as passed and did not run" % item.nodeid)

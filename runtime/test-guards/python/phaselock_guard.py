@@ -180,7 +180,7 @@ def _wrap_unittest(state, prove):
         shadowed -= {"_type_equality_funcs", "maxDiff", "longMessage", "failureException", self._testMethodName}
         if shadowed:
             state["problems"].append("%s of a test was replaced" % ", ".join(sorted(shadowed)))
-        state["verify"]()
+        state["verify"](is_end=False)
         return call(self, *args, **kwds)
 
     case.TestCase.__call__ = __call__
