@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatSocketPath, type JobSocket, SOCKETS_AT } from '../confinement.js'
+import { EMPTY } from '../view/base-root.js'
 import { CACHE_INSIDE } from '../view/home-cache.js'
 import { INSIDE_ID } from './identity.js'
 import {
@@ -39,7 +40,7 @@ export const launchWithBubblewrap: Launcher = (launch) => {
     ...launch.covered.flatMap(({ at, type }) =>
       type === 'directory'
         ? ['--size', '4096', '--tmpfs', join(job.tree, at), '--remount-ro', join(job.tree, at)]
-        : ['--ro-bind', '/dev/null', join(job.tree, at)],
+        : ['--ro-bind', join(launch.base, EMPTY), join(job.tree, at)],
     ),
     ...['--remount-ro', '/', '--chdir', join(job.tree, job.cwd)],
     ...(launch.filterFd === null ? [] : ['--seccomp', String(launch.filterFd)]),

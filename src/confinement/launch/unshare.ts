@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatSocketPath, type JobSocket, SOCKETS_AT } from '../confinement.js'
+import { EMPTY } from '../view/base-root.js'
 import { CACHE_INSIDE } from '../view/home-cache.js'
 import { INSIDE_ID } from './identity.js'
 import { quoteWord } from './keeper.js'
@@ -76,10 +77,13 @@ function buildScript(launch: Launch): string {
       `mount --bind ${quoteWord(from)} ${inRoot(join(job.tree, at))}`,
       readOnly(inRoot(join(job.tree, at))),
     ]),
-    ...launch.covered.map(({ at, type }) =>
+    ...launch.covered.flatMap(({ at, type }) =>
       type === 'directory'
-        ? `mount -t tmpfs -o ro,size=4k none ${inRoot(join(job.tree, at))}`
-        : `mount --bind /dev/null ${inRoot(join(job.tree, at))}`,
+        ? [`mount -t tmpfs -o ro,size=4k none ${inRoot(join(job.tree, at))}`]
+        : [
+            `mount --bind ${quoteWord(join(launch.base, EMPTY))} ${inRoot(join(job.tree, at))}`,
+            readOnly(inRoot(join(job.tree, at))),
+          ],
     ),
     ...buildProcessFileMounts(inRoot, identity.kind),
     'hostname phaselock 2>/dev/null || :',

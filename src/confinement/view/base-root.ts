@@ -39,7 +39,7 @@ function readLineEndings(): string {
 }
 
 /** Replaces covered files: tools can read it, and it is empty. */
-const EMPTY = 'etc/covered'
+export const EMPTY = 'etc/covered'
 const FOLDERS = ['proc', 'dev', 'tmp', SOCKETS_AT, 'var/tmp', 'etc', 'home']
 
 /**
