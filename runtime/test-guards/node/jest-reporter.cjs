@@ -1,5 +1,6 @@
 'use strict'
 const { openChannel } = require('./channel.cjs')
+const { takeBackOptions } = require('./tell-runs.cjs')
 const { lateTest } = require('./written-tests.cjs')
 
 const { now } = Date
@@ -7,6 +8,7 @@ const { now } = Date
 /** Reports to Phaselock the tests that the main process of jest knows. */
 module.exports = class {
   constructor() {
+    takeBackOptions()
     this.channel = openChannel('jest')
     this.startedMs = now()
     this.files = new Set()

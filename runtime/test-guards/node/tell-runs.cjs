@@ -95,7 +95,21 @@ function addReporter(option, file, configuration) {
     (isConfigured(configuration) || argv.some((word) => /^(?:-c|-r|--config|--root|--rootDir)\b/.test(word)))
   )
     return
-  argv.splice(end, 0, ...(isNamed ? [] : [`${option}=default`]), `${option}=${join(__dirname, file)}`)
+  const added = [...(isNamed ? [] : [`${option}=default`]), `${option}=${join(__dirname, file)}`]
+  argv.splice(end, 0, ...added)
+  defineProperty(argv, ADDED, { value: { at: end, count: added.length }, configurable: true })
+}
+
+// This file may be loaded again.
+const ADDED = Symbol.for('phaselock.added')
+
+/** Called by our reporter, when the runner has read its options: tests that read them see those of the command. */
+function takeBackOptions() {
+  const { argv } = process
+  const added = argv[ADDED]
+  if (added === undefined) return
+  delete argv[ADDED]
+  argv.splice(added.at, added.count)
 }
 
 function isConfigured(configuration) {
@@ -107,4 +121,4 @@ function isConfigured(configuration) {
   return [...texts, JSON.stringify(own ?? '')].some((text) => /reporters|preset|extends|['"]\.\.?\//.test(text))
 }
 
-module.exports = { tellRuns }
+module.exports = { takeBackOptions, tellRuns }

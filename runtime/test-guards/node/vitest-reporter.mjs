@@ -2,12 +2,14 @@ import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
 const { openChannel } = require('./channel.cjs')
+const { takeBackOptions } = require('./tell-runs.cjs')
 const { watchTests } = require('./written-tests.cjs')
 const STATUS = { passed: 'passed', pass: 'passed', failed: 'failed', fail: 'failed', todo: 'todo' }
 
 /** Reports to Phaselock the tests that the main process of vitest knows. */
 export default class {
   constructor() {
+    takeBackOptions()
     this.channel = openChannel('vitest')
   }
 
