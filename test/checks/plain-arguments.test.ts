@@ -4,6 +4,7 @@ import { installed } from '../mcp/packages.js'
 import { type Project, runTests } from './guards-run.js'
 
 const JEST = installed('jest', ['jest@30'])
+const MOCHA = installed('mocha', ['mocha@11'])
 const VITEST = installed('vitest', ['vitest@4'])
 
 /** A test of a program that reads its own command line, as libraries for command lines have them. */
@@ -40,5 +41,31 @@ describe('what tests see of the command line', () => {
       ...{ format: 'vitest', pinned: [] },
     }
     expect(runTests(project, guard)).toMatchObject({ exitCode: 0 })
+  })
+})
+
+describe('a run that would end at the first failure', () => {
+  it('[REQ-COMMITS-4] tells of all tests with mocha --bail', () => {
+    if (!MOCHA.ok) throw new Error(MOCHA.reason)
+    const test = `const assert = require('node:assert')
+describe('cart', () => {
+  it('is wrong', () => assert.equal(1, 2))
+  it('is after it', () => assert.equal(1, 1))
+})
+`
+    const project: Project = {
+      files: {
+        'package.json': '{}',
+        'test/a.js': test,
+        'test/b.js': "describe('list', () => it('is in another file', () => undefined))\n",
+      },
+      argv: [process.execPath, 'node_modules/mocha/bin/mocha.js', '--bail'],
+      packages: join(MOCHA.dir, 'node_modules'),
+      ...{ format: 'mocha', pinned: [] },
+    }
+    expect(runTests(project, 'plain').text).not.toMatch(/is after it|is in another file/)
+    const guarded = runTests(project, 'guarded')
+    expect(guarded.exitCode).toBe(1)
+    for (const title of ['is after it', 'is in another file']) expect(guarded.text).toContain(title)
   })
 })

@@ -81,6 +81,8 @@ function tellTests(runner, channel) {
 function begin(seen, suite) {
   if (seen.suite !== null) return
   seen.suite = suite
+  // With --bail the tests after the first failure would be missing, and look as if somebody had removed them.
+  suite.bail?.(false)
   // With --parallel each worker runs many files, and none of them knows all tests.
   if (!PARALLEL.test(process.argv[1] ?? '')) seen.channel = openChannel('mocha')
   const { closeInspector, closeObjectPrototype } = require('./watch-harness.cjs')
