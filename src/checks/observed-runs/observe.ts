@@ -89,6 +89,7 @@ export async function observe(
       root: place.tree,
       outputCut: run.truncated,
       goEvents: started.goEvents,
+      runner: findOnlyRunner(started.told),
     })
   const differs = reading.result === 'unreadable' ? null : findDisagreement(reading.report, run.exitCode, started.told)
   if (differs !== null) return { ...about, ...UNKNOWN, ...makeVoidResult(differs, FORGED_REMEDY, run.exitCode) }
@@ -99,6 +100,11 @@ export async function observe(
   const named =
     signal === null ? trouble : addRefusedSignal(signal, trouble ?? explainRun(troubled, explainCommandFailed(1)))
   return { ...about, ...found, ...(named === undefined ? {} : { trouble: named }) }
+}
+
+function findOnlyRunner(told: readonly SecondReport[]): string | undefined {
+  const [only, ...others] = told
+  return only?.hasEnded === true && others.length === 0 ? only.runner : undefined
 }
 
 function describeUnreached(services: OpenServices | string): string | null {

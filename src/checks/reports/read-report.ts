@@ -29,7 +29,7 @@ import { NOTHING, normalizeOutput } from './text.js'
 export function readReport(input: ReportInput): ReportReading {
   const streams = {
     ...{ out: normalizeOutput(input.stdout), err: normalizeOutput(input.stderr) },
-    ...{ root: input.root ?? null, goEvents: input.goEvents },
+    ...{ root: input.root ?? null, goEvents: input.goEvents, runner: input.runner },
   }
   const isCut = streams.out.cut || streams.err.cut || input.outputCut === true
   const { reportFiles = [], format } = input
@@ -61,6 +61,8 @@ function readOutput(streams: Streams, format: TestFormat): ReportReading {
       const reading = reader.read(given)
       if (reading !== null) found.set(reader.runner, reading)
     }
+    const own = [...found].find(([runner]) => runner === streams.runner)
+    if (own !== undefined) return own[1]
     const [first, second] = found.keys()
     if (second !== undefined)
       return makeUnreadable(

@@ -26,6 +26,8 @@ export interface Streams {
   readonly root: string | null
   /** Events of `go test -json`, read during the run; complete even if `out` is not. */
   readonly goEvents?: GoEvents | undefined
+  /** The runner that reported on the socket of Phaselock, where it was one. */
+  readonly runner?: string | undefined
 }
 
 interface Reader {

@@ -83,6 +83,8 @@ export interface ReportInput {
   readonly outputCut?: boolean
   /** Events of `go test -json`, read from standard output during the run; complete even if the output was cut. */
   readonly goEvents?: GoEvents
+  /** The only runner that reported on the socket of Phaselock: its output is meant where a test prints that of another. */
+  readonly runner?: string | undefined
 }
 
 export type ReportReading =

@@ -33,6 +33,15 @@ describe('what the code under test prints', () => {
     expect(given({ stdout: `${VITEST_GREEN}${PYTEST_GREEN}` }).result).toBe('unreadable')
   })
 
+  it('[REQ-COMMITS-5] of two, the output of the only runner that reported by itself counts', () => {
+    const stdout = `${VITEST_GREEN}TAP version 13\n1..1\nok 1 - a\n`
+    expect(given({ stdout, runner: 'vitest' })).toMatchObject({
+      result: 'read',
+      report: { format: 'vitest', passed: 3 },
+    })
+    expect(given({ stdout, runner: 'jest' }).result).toBe('unreadable')
+  })
+
   it('[REQ-REPORT-5] a named format is the only one that is looked for', () => {
     expect(given({ format: 'pytest', stdout: `${VITEST_GREEN}${PYTEST_GREEN}` })).toMatchObject({
       result: 'read',
