@@ -40,7 +40,7 @@ it('[REQ-VIEW-6] added and changed dependencies and ignored files are named; for
   const expected = ['node_modules/a/lib/deep.js', 'node_modules/b', 'node_modules/c.js']
   expect(findChangedDependencies(root, about)).toEqual(expected)
 
-  acceptDependencies(root, { ...about, paths: ['node_modules/b'] })
+  acceptDependencies(root, { ...about, paths: ['node_modules/b'], before: Number.POSITIVE_INFINITY })
   expect(findChangedDependencies(root, about)).toEqual(['node_modules/a/lib/deep.js', 'node_modules/c.js'])
 })
 
